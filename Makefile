@@ -35,7 +35,7 @@ fuzz: ## Fuzz every reader for FUZZ_SECONDS (60); needs a nightly compiler and c
 fresh: ## README's commands in new, minimal Debian systems, as root and as a user; hours, needs root and the network
 	@tests/fresh/run
 
-vm-test: ## cgroup v2, one core, no cpusets, and what is deployed, in virtual machines without KVM; some minutes, needs root to install QEMU
+vm-test: ## cgroup v2, one CPU, no cpusets, and what is deployed, in virtual machines without KVM; some minutes, needs root to install QEMU
 	@scripts/setup build
 	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	@tests/vm/cgroup2

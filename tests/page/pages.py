@@ -129,7 +129,7 @@ class Maker:
             raise NotMade("recording the kernel needs root")
         out = self.scratch / what
         self.call(
-            "study", what, "--cpus", 2, "--tasks", 2, "--schedulers", "g-edf", "--duration", "200ms", "-o", out, "--quiet", ends=(0, 1)
+            "study", what, "--cpu-counts", 2, "--tasks", 2, "--schedulers", "g-edf", "--duration", "200ms", "-o", out, "--quiet", ends=(0, 1)
         )
         return Page(what, out / "report.html", first=["h1"])
 

@@ -15,6 +15,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use laxity_model::{Result, ShownPath as _, shown_message};
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 const ABOUT: &str = "The real-time scheduling laboratory for Linux: describe a set of recurring tasks, place it, \
@@ -53,7 +54,7 @@ impl Cli {
     /// Reads the command line; errors and calls for help end the program.
     pub fn of_the_command_line() -> Cli {
         Cli::of_words(std::env::args_os()).unwrap_or_else(|error| {
-            let printed = error.print();
+            let printed = print(&error);
             match printed.map_err(|why| output::cannot_print(&why)) {
                 // Help and versions are data: what did not get there is an error.
                 Err(Some(full)) if !error.use_stderr() => {
@@ -91,8 +92,60 @@ impl Cli {
 
     /// The command with a short help (`-h`) beside the long one (`--help`).
     pub fn whole_command() -> clap::Command {
-        Cli::command().mut_subcommands(|command| with_short_help(command, "laxity"))
+        let whole = Cli::command().after_help(unbroken(AFTER));
+        whole.mut_subcommands(|command| with_short_help(command, "laxity"))
     }
+}
+
+/// A space at which help is not wrapped.
+const FIRM_SPACE: char = '\u{a0}';
+
+/// A text in which indented lines, which are commands and what explains them, are not wrapped: a part of a command is another
+/// command.
+fn unbroken(text: &str) -> String {
+    let firm = |line: &str| match line.starts_with("  ") {
+        true => line.replace(' ', &FIRM_SPACE.to_string()),
+        false => line.to_owned(),
+    };
+    text.lines().map(firm).collect::<Vec<_>>().join("\n")
+}
+
+/// Prints help to standard output, and errors to standard error, as clap does.
+fn print(error: &clap::Error) -> std::io::Result<()> {
+    if error.use_stderr() {
+        return error.print();
+    }
+    let text = error.render().ansi().to_string().replace(FIRM_SPACE, " ");
+    anstream::stdout().write_all(text.as_bytes())
+}
+
+/// Groups of options, in the order of every help; those of single commands stand before the last.
+const GROUPS: [&str; 10] = [
+    "Workload",
+    "Deadlines",
+    "Schedulers",
+    "Placement",
+    "Machine",
+    "Kernel",
+    "Servers of amp-rm",
+    "Checks",
+    "",
+    "Output",
+];
+
+/// The command with its groups of options in one order: help shows a group where its first option is.
+fn in_order(command: clap::Command) -> clap::Command {
+    let rank = |group: &str| GROUPS.iter().position(|known| *known == group);
+    let mut options: Vec<(Option<usize>, clap::Id)> = command
+        .get_arguments()
+        .filter_map(|option| {
+            let group = option.get_help_heading()?;
+            Some((rank(group).or(rank("")), option.get_id().clone()))
+        })
+        .collect();
+    options.sort_by_key(|(rank, _)| *rank);
+    // An option that is changed becomes the last.
+    options.into_iter().fold(command, |command, (_, id)| command.mut_arg(id, |option| option))
 }
 
 /// The first examples of a command's long help, and where the rest is.
@@ -117,7 +170,11 @@ fn with_short_help(command: clap::Command, parent: &str) -> clap::Command {
     let more = format!("`{name} --help` says more of everything.");
     let short = if shown.is_empty() { more } else { format!("Examples:\n{shown}\n{more}") };
     let long = with_exit_codes(long, &name);
-    command.after_help(short).after_long_help(long).mut_subcommands(|inner| with_short_help(inner, &name))
+    let (short, long) = (unbroken(&short), unbroken(&long));
+    in_order(command)
+        .after_help(short)
+        .after_long_help(long)
+        .mut_subcommands(|inner| with_short_help(inner, &name))
 }
 
 /// The long help of a command that does not say its exit codes: with them, before the examples.

@@ -44,6 +44,8 @@ pub struct Shown<'a> {
     pub set: &'a TaskSet,
     /// CPUs `0..cpus` have a row each.
     pub cpus: u32,
+    /// Until when its schedule is known, in ns.
+    pub known_until_ns: u64,
     /// Its events.
     pub events: &'a EventsReader,
     /// Which of its jobs missed, where its table of jobs says so.
@@ -156,6 +158,7 @@ impl Views {
         let terminal = std::io::stdout().is_terminal();
         let options = gantt::GanttOptions {
             window: (from, to),
+            known_until_ns: shown.known_until_ns,
             cpus: shown.cpus,
             width: output::columns().unwrap_or(WIDTH_DEFAULT),
             tasks: true,

@@ -26,7 +26,7 @@ fn every_help_teaches() {
         (&["generate", "mtt"], &["Source: lindsay2012", "Table 6.1", "mwlp", "--shared", "10-250ms"]),
         (&["generate", "lelli2012"], &["Source: lelli2012, 5.3", "16KiB,256KiB", "--cpus"]),
         (&["report"], &["Examples:", "report.html", "notes.md"]),
-        (&["list"], &["Examples:", "--platform", "--json"]),
+        (&["list"], &["Examples:", "--as-platform", "--json"]),
         (&["simulate"], &["Examples:", "--gantt", "edf-bh", "push and pull", "p-fpp:rm", "--costs"]),
         (&["analyze"], &["Examples:", "Exit codes", "--overheads", "tardiness", "g-fl", "--sensitivity"]),
         (&["verify"], &["Examples:", "oracles", "--events", "Exit codes"]),
@@ -114,7 +114,7 @@ fn this_machines_platform_reads_back() {
     let (directory, set) = small_set();
     let machine = json(&prints(&["list", "--json"]));
     for (name, call) in
-        [("p.toml", &["list", "--platform"][..]), ("p.json", &["list", "--platform", "--json"])]
+        [("p.toml", &["list", "--as-platform"][..]), ("p.json", &["list", "--as-platform", "--json"])]
     {
         let file = directory.path().join(name);
         fs::write(&file, prints(call)).expect("write");
@@ -440,7 +440,7 @@ fn a_name_that_is_not_known_is_guessed() {
 fn check_says_what_a_file_is_and_what_is_wrong() {
     let (directory, set) = small_set();
     let platform = directory.path().join("here.toml");
-    fs::write(&platform, prints(&["list", "--platform"])).expect("write");
+    fs::write(&platform, prints(&["list", "--as-platform"])).expect("write");
     let slip = directory.path().join("slip.toml");
     fs::write(&slip, "version = 1\n[[tasks]]\nwcet = \"1ms\"\nperiod = \"9ms\"\nwss = \"4KiB\"\n")
         .expect("write");

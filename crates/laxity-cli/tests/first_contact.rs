@@ -88,6 +88,9 @@ fn a_slip_in_a_name_is_answered_with_the_name() {
     let set = desk.path().join("set.toml");
     prints(&["init", utf8(&set)]);
     let set = utf8(&set);
+    let study = desk.path().join("study.toml");
+    fs::write(&study, "version = 1\nkind = \"simulaton\"\ncurves = []\n").expect("writes");
+    let study = utf8(&study);
     let generate =
         |slip: [&'static str; 2]| [&["generate", "uunifast", "-n", "3", "-u", "1"][..], &slip].concat();
     for (call, meant) in [
@@ -101,6 +104,9 @@ fn a_slip_in_a_name_is_answered_with_the_name() {
         (vec!["place", set, "--placement", "ff:density:dwn"], "`down`"),
         (vec!["analyze", set, "--overheads", "g-edff=x.csv"], "`g-edf`"),
         (vec!["simulate", set, "--schedulers", "g-edf:rmm"], "`g-rm`"),
+        (vec!["run", set, "--schedulers", "c-rm:grb"], "`c-edf:grub`"),
+        (vec!["study", study], "`simulation`"),
+        (vec!["check", study], "`simulation`"),
         (vec!["schema", "result"], "`results`, which is `manifest`"),
         (vec!["study", "overheds"], "`overheads`"),
     ] {
@@ -195,6 +201,46 @@ fn help_is_plain_whole_and_hides_what_is_hidden() {
     for one in answer["overheads"].as_array().expect("a list") {
         assert!(one["description"].as_str().is_some_and(|words| words.ends_with('.')), "{one}");
     }
+}
+
+#[test]
+fn check_says_of_what_laxity_writes_what_it_is() {
+    let desk = tempfile::tempdir().expect("a directory");
+    let file = |name: &str, text: &str| {
+        let path = desk.path().join(name);
+        fs::write(&path, text).expect("writes");
+        path
+    };
+    let set = file("light.toml", LIGHT);
+    let deployed = desk.path().join("deployed");
+    let results = desk.path().join("results");
+    prints(&["settings", utf8(&set), "--cpus", "2", "--deploy", utf8(&deployed)]);
+    prints(&["simulate", utf8(&set), "--cpus", "2", "--duration", "1s", "--out", utf8(&results)]);
+    assert!(prints(&["check", utf8(&deployed)]).contains("plan of what to set, valid"));
+    let sets = prints(&["generate", "uunifast", "-n", "2", "-u", "1", "--count", "2", "--json"]);
+    for (path, why) in [
+        (results.join("summary.json"), "laxity has written this file itself"),
+        (file("sets.json", &sets), "it is an array of 2 entries"),
+        (file("README.md", "# Title\n\nWords: and more.\n"), "it is neither TOML nor JSON"),
+        (file("samples.csv", "# by hand\nus\n1.1\n"), "samples of a cost"),
+        (desk.path().to_owned(), "neither manifest.json nor plan.json is in it"),
+    ] {
+        let said = refused(&["check", utf8(&path)]);
+        assert!(said.contains(why), "{}: {said}", path.display());
+    }
+}
+
+/// Its first job ends long after the last release.
+#[test]
+fn a_job_that_does_not_end_is_drawn() {
+    let desk = tempfile::tempdir().expect("a directory");
+    let set = desk.path().join("long.toml");
+    fs::write(&set, "version = 1\ntasks = [{ name = \"long\", wcet = \"1min\", period = \"1h\" }]\n")
+        .expect("writes");
+    let call = ["simulate", utf8(&set), "--cpus", "1", "--scheduler", "g-edf", "--duration", "10s"];
+    assert!(prints(&call).contains("No job ended."));
+    let drawn = prints(&[&call[..], &["--gantt"]].concat());
+    assert!(drawn.contains("t in [0, 10s)") && drawn.contains("100 %"), "{drawn}");
 }
 
 /// Answers that no other test checks against their schemas.

@@ -129,7 +129,7 @@ fn rows<'a>(table: &'a str, scheduler: &str, overhead: &str) -> Vec<Vec<&'a str>
 fn study(out: &Path, more: &[&str]) -> Output {
     patiently(|| {
         let mut command = laxity();
-        command.args(["study", "overheads", "--cpus", "1", "--tasks", "1,3", "--duration", "300ms"]);
+        command.args(["study", "overheads", "--cpu-counts", "1", "--tasks", "1,3", "--duration", "300ms"]);
         command.args(more).args(["--out", utf8(out)]);
         command
     })
@@ -166,11 +166,11 @@ fn a_study_goes_on_where_it_was_and_says_what_it_could_not_measure() {
     assert!(simulated.status.success(), "{}", words(&simulated));
 
     let made = |n: u32| {
-        let manifest: PathBuf = out.join(format!("cells/m1/g-edf/n{n}-0/manifest.json"));
+        let manifest: PathBuf = out.join(format!("trials/m1/g-edf/n{n}-0/manifest.json"));
         json_file(&manifest)["created"].clone()
     };
     let before = [made(1), made(3)];
-    fs::remove_dir_all(out.join("cells/m1/g-edf/n3-0")).expect("one is lost");
+    fs::remove_dir_all(out.join("trials/m1/g-edf/n3-0")).expect("one is lost");
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let again = study(&out, &["--schedulers", "g-edf"]);
     assert!(again.status.success(), "{}", words(&again));
@@ -186,7 +186,7 @@ fn what_makes_no_study_is_refused() {
     for wrong in [
         &["--tasks", "0"][..],
         &["--tasks", "5-1"],
-        &["--cpus", "none"],
+        &["--cpu-counts", "none"],
         &["--load", "2"],
         &["--schedulers", "edf"],
         &["--duration", "0s"],
@@ -201,7 +201,7 @@ fn what_makes_no_study_is_refused() {
     assert!(words(&ended).contains("selection of overheads `all` is not known"), "{}", words(&ended));
 }
 
-/// Once, and before anything is made: not by every cell.
+/// Once, and before anything is made: not by every trial.
 #[test]
 fn a_kernel_that_is_none_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -330,7 +330,7 @@ fn a_study_in_virtual_machines_measures_the_policies() {
     let directory = tempfile::Builder::new().prefix("laxity vm ").tempdir().expect("a directory");
     let out = directory.path().join("study");
     let Some(ended) = with_machines(|command| {
-        command.args(["study", "overheads", "--vm", "--cpus", "2", "--schedulers", "g-edf-mp,g-edf"]);
+        command.args(["study", "overheads", "--vm", "--cpu-counts", "2", "--schedulers", "g-edf-mp,g-edf"]);
         command.args(["--tasks", "2", "--duration", "2s", "--functions", "--batching", "off,on"]);
         command.args(["--out", utf8(&out)]);
     }) else {
@@ -356,7 +356,7 @@ fn a_study_in_virtual_machines_measures_the_policies() {
     // Both ways of releasing are there, and each was what its name says.
     assert!(number("g-edf-mp+batching", "release") > 5, "{table}");
     for (scheduler, batching) in [("g-edf-mp", "off"), ("g-edf-mp+batching", "on")] {
-        let manifest = json_file(&out.join(format!("cells/m2/{scheduler}/n2-0/manifest.json")));
+        let manifest = json_file(&out.join(format!("trials/m2/{scheduler}/n2-0/manifest.json")));
         assert_eq!(manifest["options"]["batching"], batching, "{scheduler}");
     }
     // sched_ext has no push; the others are functions of every class.

@@ -17,15 +17,15 @@ use std::time::{Duration, Instant};
 fn study(out: &Path, more: &[&str]) -> Output {
     patiently(|| {
         let mut command = laxity();
-        command.args(["study", "schedules", "--cpus", "1", "--tasks", "1,3", "--duration", "300ms"]);
+        command.args(["study", "schedules", "--cpu-counts", "1", "--tasks", "1,3", "--duration", "300ms"]);
         command.args(["--load", "0.3", "--json"]).args(more).args(["--out", utf8(out)]);
         command
     })
 }
 
-fn cells<'a>(answer: &'a Value, scheduler: &str) -> Vec<&'a Value> {
-    let all = answer["cells"].as_array().expect("a list");
-    all.iter().filter(|cell| cell["scheduler"] == scheduler).collect()
+fn trials<'a>(answer: &'a Value, scheduler: &str) -> Vec<&'a Value> {
+    let all = answer["trials"].as_array().expect("a list");
+    all.iter().filter(|trial| trial["scheduler"] == scheduler).collect()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_study_goes_on_where_it_was_and_says_what_it_could_not_do() {
     let out = directory.path().join("study");
     let ended = study(&out, &["--schedulers", "g-edf,edf-bh,g-edf-mp"]);
     let answer = json(&text(&ended.stdout));
-    let runs = cells(&answer, "g-edf");
+    let runs = trials(&answer, "g-edf");
     assert_eq!(runs.len(), 2);
     for run in &runs {
         assert!(run["jobs"]["jobs"].as_u64() > Some(2), "{run}");
@@ -45,15 +45,15 @@ fn a_study_goes_on_where_it_was_and_says_what_it_could_not_do() {
         assert_eq!(recorded, run["schedule_not_recorded"].is_null(), "a schedule, or why there is none");
         assert!(!recorded || run["schedule"]["verification"]["instants"].as_u64() > Some(2), "{run}");
     }
-    for run in cells(&answer, "g-edf-mp") {
+    for run in trials(&answer, "g-edf-mp") {
         assert!(run["not_measured"].as_str().is_some_and(|why| why.contains("dedicates a CPU")), "{run}");
     }
-    for run in cells(&answer, "edf-bh").iter().filter(|_| !takes_policies()) {
+    for run in trials(&answer, "edf-bh").iter().filter(|_| !takes_policies()) {
         assert!(run["not_measured"].as_str().is_some_and(|why| why.contains("sched_ext")), "{run}");
     }
     // 3: nothing lets itself be recorded here. 1: what a real kernel did is not for this test to judge.
     let recorded =
-        answer["cells"].as_array().expect("a list").iter().any(|cell| cell["schedule"].is_object());
+        answer["trials"].as_array().expect("a list").iter().any(|trial| trial["schedule"].is_object());
     assert_eq!(ended.status.code() == Some(3), !recorded, "{}", words(&ended));
     assert_eq!(ended.status.code() == Some(0), recorded && answer["clean"] == true, "{}", words(&ended));
     let table = fs::read_to_string(out.join("schedules.csv")).expect("a table");
@@ -62,9 +62,9 @@ fn a_study_goes_on_where_it_was_and_says_what_it_could_not_do() {
     assert!(page.contains("<svg") && page.contains("Not measured"), "{page}");
 
     let made =
-        |n: u32| json_file(&out.join(format!("cells/m1/g-edf/n{n}-0/manifest.json")))["created"].clone();
+        |n: u32| json_file(&out.join(format!("trials/m1/g-edf/n{n}-0/manifest.json")))["created"].clone();
     let before = [made(1), made(3)];
-    fs::remove_dir_all(out.join("cells/m1/g-edf/n3-0")).expect("one is lost");
+    fs::remove_dir_all(out.join("trials/m1/g-edf/n3-0")).expect("one is lost");
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     study(&out, &["--schedulers", "g-edf"]);
     let after = [made(1), made(3)];
@@ -95,7 +95,7 @@ fn a_study_in_virtual_machines_checks_schedules() {
             "study",
             "schedules",
             "--deterministic",
-            "--cpus",
+            "--cpu-counts",
             "2",
             "--schedulers",
             "edf-bh,g-edf",
@@ -106,7 +106,7 @@ fn a_study_in_virtual_machines_checks_schedules() {
     };
     let answer = json(&text(&ended.stdout));
     for scheduler in ["edf-bh", "g-edf"] {
-        let runs = cells(&answer, scheduler);
+        let runs = trials(&answer, scheduler);
         let [run] = runs[..] else { panic!("one run of {scheduler}: {answer}") };
         let (jobs, schedule) = (run["jobs"]["jobs"].as_u64().expect("a number"), &run["schedule"]);
         let checked = schedule["verification"]["instants"].as_u64().expect("a number");
@@ -114,8 +114,8 @@ fn a_study_in_virtual_machines_checks_schedules() {
         assert!(jobs > 10 && checked > jobs, "{scheduler}: {jobs} jobs, {checked} instants");
         assert!(schedule["decisions"].as_u64() > Some(jobs), "{scheduler}: {schedule}");
         assert!(schedule["windows"]["decision"]["count"].as_u64() > Some(jobs), "{scheduler}: {schedule}");
-        let cell = out.join(format!("cells/m2/{scheduler}/n2-0"));
-        let again = output(laxity().args(["verify", utf8(&cell), "--json"]));
+        let trial = out.join(format!("trials/m2/{scheduler}/n2-0"));
+        let again = output(laxity().args(["verify", utf8(&trial), "--json"]));
         let clean = schedule["verification"]["violated"].as_array().expect("a list").is_empty();
         assert_eq!(json(&text(&again.stdout))["clean"], clean, "kept results give the same verdict");
     }
@@ -148,10 +148,10 @@ fn an_interrupted_study_goes_on() {
     let directory = tempfile::tempdir().expect("a directory");
     let out = directory.path().join("study");
     let ask = |command: &mut Command| {
-        command.args(["study", "schedules", "--schedulers", "g-edf", "--cpus", "1", "--tasks", "1,2"]);
+        command.args(["study", "schedules", "--schedulers", "g-edf", "--cpu-counts", "1", "--tasks", "1,2"]);
         command.args(["--duration", "3s", "--json", "--out", utf8(&out)]);
     };
-    let manifest = |n: u32| out.join(format!("cells/m1/g-edf/n{n}-0/manifest.json"));
+    let manifest = |n: u32| out.join(format!("trials/m1/g-edf/n{n}-0/manifest.json"));
     let give_up = Instant::now() + Duration::from_secs(60);
     loop {
         let mut command = laxity();
@@ -164,14 +164,14 @@ fn an_interrupted_study_goes_on() {
         assert_eq!(ended.status.code(), Some(130), "{}", words(&ended));
         break;
     }
-    assert!(!manifest(2).exists(), "it ended before the second cell");
+    assert!(!manifest(2).exists(), "it ended before the second trial");
     let again = patiently(|| {
         let mut command = laxity();
         ask(&mut command);
         command
     });
     let answer = json(&text(&again.stdout));
-    for run in cells(&answer, "g-edf") {
+    for run in trials(&answer, "g-edf") {
         assert!(run["jobs"]["jobs"].as_u64() > Some(2), "{run}");
     }
 }
@@ -188,7 +188,7 @@ fn an_interrupted_machine_leaves_nothing() {
             "--vm",
             "--schedulers",
             "g-edf",
-            "--cpus",
+            "--cpu-counts",
             "1",
             "--tasks",
             "1,2",

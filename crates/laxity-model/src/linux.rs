@@ -61,7 +61,8 @@ const NICE: std::ops::RangeInclusive<i8> = -20..=19;
 const SLICE_LEAST: Duration = Duration::from_us(100);
 const SLICE_MOST: Duration = Duration::from_ms(100);
 const FAIR: &str = "other";
-const GRUB: &str = ":grub";
+/// Behind the name of an EDF scheduler.
+pub(crate) const GRUB: &str = ":grub";
 const ROUND_ROBIN: &str = "rr";
 pub(crate) const FOREIGN: &str = "scx:";
 const SCOPES: [Scope; 3] = [Scope::Global, Scope::Clustered, Scope::Partitioned];

@@ -1,5 +1,6 @@
 //! The schedulers of laxity's own: the policies in `policy/`, with a scope and a priority rule.
 
+use crate::linux::GRUB;
 use crate::{Diagnostic, LinuxScheduler, Names, PriorityRule, Result, Scheduler, Scope, closest};
 use std::fmt;
 use std::str::FromStr;
@@ -208,9 +209,16 @@ fn without_model(linux: &LinuxScheduler, why: &str) -> Diagnostic {
 
 /// A rule behind the name of a scheduler that says its rule itself.
 fn already(text: &str, linux: Scheduler, rule: &str) -> Diagnostic {
-    let rule = closest(rule, &["edf", "rm", "dm", "fp"]).unwrap_or(rule);
-    let wanted =
-        Scheduler::ALL.into_iter().find(|other| other.scope == linux.scope && other.rule.name() == rule);
+    let reclaiming = GRUB.trim_start_matches(':');
+    let rule = closest(rule, &["edf", "rm", "dm", "fp", reclaiming]).unwrap_or(rule);
+    let of_rule = |rule: &str| {
+        let mut all = Scheduler::ALL.into_iter();
+        all.find(|other| other.scope == linux.scope && other.rule.name() == rule)
+    };
+    let wanted = match rule == reclaiming {
+        true => of_rule("edf").map(|edf| format!("{edf}{GRUB}")),
+        false => of_rule(rule).map(|other| other.to_string()),
+    };
     let meant = wanted.map_or(String::new(), |other| format!("did you mean `{other}`? "));
     Diagnostic::usage(format!("scheduler `{text}`: `{linux}` takes no priority rule behind its name")).hint(format!(
         "{meant}`g-edf`, `g-rm`, `g-dm` and `g-fp` (or with `c-` or `p-`) are Linux's own; `:rm`, `:dm` and `:fp` are for \

@@ -135,7 +135,7 @@ fn improve(
     let pairs = items.len().saturating_mul(request.bins().len());
     if pairs > ILP_VARIABLES_MAX {
         return kept(format!(
-            "{pairs} task-core pairs exceed the limit of {ILP_VARIABLES_MAX}, nothing was searched"
+            "{pairs} task-CPU pairs exceed the limit of {ILP_VARIABLES_MAX}, nothing was searched"
         ));
     }
     let instance = Instance::new(request, items);

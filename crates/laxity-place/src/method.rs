@@ -167,7 +167,7 @@ impl Method {
         packings.chain([Method::Lwfg(None), Method::Ilp]).collect()
     }
 
-    /// True if the integer program may have to decide: its time limit can make answers differ.
+    /// True if the integer program may have to decide.
     pub fn may_solve(self) -> bool {
         matches!(self, Method::Ilp | Method::Lwfg(Some(Fallback::Ilp)))
     }
@@ -177,7 +177,10 @@ impl Method {
         let line =
             |name: &str, description: &str| Listed { name: name.into(), description: description.into() };
         let named = NAMED.iter().map(|(name, _, description)| line(name, description));
-        let ilp = line(ILP, "integer program: least maximum load, with a time limit (lelli2012, 5.4)");
+        let ilp = line(
+            ILP,
+            "integer program: the least maximum load, by an exact search of bounded length (lelli2012, 5.4)",
+        );
         let rules = Rule::ALL.iter().map(|rule| line(rule.name(), rule.description()));
         let keys = Key::ALL.map(Key::name).join("|");
         let order = line(

@@ -30,7 +30,8 @@ fn main() -> Result<()> {
     file.finish()?;
     let window = default_window(&set, FirstMiss::find(events())?);
     for (unicode, tasks) in [(false, false), (true, true)] {
-        let options = GanttOptions { window, cpus: 2, width: 110, tasks, unicode, color: unicode };
+        let options =
+            GanttOptions { window, known_until_ns: 0, cpus: 2, width: 110, tasks, unicode, color: unicode };
         println!("{}", draw(&set, events(), &options)?);
     }
     let text: Result<Vec<String>> = lines(&set, events(), TextOptions::default()).collect();

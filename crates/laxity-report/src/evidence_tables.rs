@@ -238,7 +238,7 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize], most: usize) -> Opt
 pub(crate) fn no_misses(study: &Study<'_>) -> &'static str {
     match (study.anything_ran(), study.anything_was_run()) {
         (true, _) => "No job missed its deadline under any scheduler.",
-        (false, true) => "No job ran.",
+        (false, true) => "No job ended.",
         (false, false) => "Nothing was run.",
     }
 }

@@ -222,10 +222,10 @@ fn incomplete(runs: &[Measured<'_>]) -> Vec<String> {
 /// Names with the same reason together, in their order, and the reason.
 pub(crate) fn by_reason(reasons: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
     let mut together: Vec<(String, String)> = Vec::new();
-    for (who, why) in reasons {
+    for (name, why) in reasons {
         match together.iter_mut().find(|(_, known)| *known == why) {
-            Some((names, _)) => *names += &format!(", {who}"),
-            None => together.push((who, why)),
+            Some((names, _)) => *names += &format!(", {name}"),
+            None => together.push((name, why)),
         }
     }
     together

@@ -73,10 +73,7 @@ fn brief(report: &Report<'_>, style: TextStyle) -> String {
     out += &recommendation(&report.recommendation, style);
     out += &to_set(report, style);
     if hidden > 0 {
-        let more = format!(
-            "{}, and more tables: -v shows them, and so does the report.",
-            number::counted(hidden, "note")
-        );
+        let more = format!("{}, and more tables: -v shows them.", number::counted(hidden, "note"));
         out += &format!("\n{}", wrapped(&more, "", style));
     }
     out

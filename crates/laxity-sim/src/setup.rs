@@ -255,10 +255,9 @@ impl<'a> Setup<'a> {
         let task = &self.set.tasks()[task];
         match &task.affinity {
             Some(own) if !cell.cpus.is_subset(own) => Err(Diagnostic::usage(format!(
-                "task `{}` may run on {} only, but `{}` migrates it over {}",
+                "task `{}` may run on {} only, but would migrate over {}",
                 task.name,
                 cpus_named(own),
-                self.scheduler,
                 cpus_named(&cell.cpus)
             ))
             .hint(

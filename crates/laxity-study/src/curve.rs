@@ -218,7 +218,7 @@ fn curve(file: &CurveFile) -> Result<Curve> {
     if placement.may_solve() {
         return Err(here(
             Diagnostic::usage(format!(
-                "placement `{placement}` stops at a time limit, and results would depend on the machine"
+                "placement `{placement}` can search for seconds, and a study has thousands of sets"
             ))
             .hint("choose a heuristic such as ffd or wfd (see `laxity list`)"),
         ));

@@ -192,8 +192,8 @@ pub(crate) struct CurveFile {
     pub(crate) name: Option<String>,
     /// The scheduler's name (`laxity list`), also `g-fl`, or `pfair` with any of :aligned, :staggered and :dedicated behind it.
     pub(crate) scheduler: String,
-    /// How tasks are placed under partitioned and clustered schedulers; ffd if it is not given. Not ilp, whose time limit would make
-    /// results depend on the machine. Refused where nothing is placed: under a global scheduler, and with one cluster of all
+    /// How tasks are placed under partitioned and clustered schedulers; ffd if it is not given. Not ilp, which can search for
+    /// seconds for each set. Refused where nothing is placed: under a global scheduler, and with one cluster of all
     /// processors.
     #[serde(default)]
     pub(crate) placement: Option<String>,

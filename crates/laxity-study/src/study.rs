@@ -70,7 +70,7 @@ impl Described {
         let beside = path.parent().unwrap_or(Path::new(""));
         let stem = name_of(path);
         read_file(path, |text| {
-            if is_simulation(text) {
+            if is_simulation(text)? {
                 let study = SimulationStudy::of(SimulationFile::read(text)?, &stem, beside, changes)?;
                 return Ok(Described::Simulation(Box::new(study)));
             }

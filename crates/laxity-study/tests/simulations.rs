@@ -380,7 +380,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         (OVERRUN, "from = 1", "from = 0", "from = 0"),
         (OVERRUN, "step = 1", "step = 0.0000001", "more than 6 decimals"),
         (OVERRUN, "step = 1", "step = 1\nrefine = { depth = 2 }", "is not refined"),
-        (OVERRUN, "\"wfd\"", "\"ilp\"", "stops at a time limit"),
+        (OVERRUN, "\"wfd\"", "\"ilp\"", "can search for seconds"),
         (OVERRUN, "\"wfd\"", "\"best\"", "placement `best`"),
         (OVERRUN, "\"wfd\"", "\"wfd\"\noverload = \"hope\"", "`hope`"),
         (OVERRUN, "\"wfd\"", "\"wfd\"\nfit = \"tight\"", "`tight`"),

@@ -323,7 +323,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         ("[[curves]]", "[matrix]\nwss = []\n[[curves]]", "has no values"),
         ("[[curves]]", "[matrix]\nwss = [\"1KiB\", \"1KiB\"]\n[[curves]]", "twice"),
         ("\"g-edf\"", "\"g-rdf\"", "scheduler `g-rdf` is not known"),
-        ("\"g-edf\"", "\"p-edf\"\nplacement = \"ilp\"", "stops at a time limit"),
+        ("\"g-edf\"", "\"p-edf\"\nplacement = \"ilp\"", "can search for seconds"),
         ("\"g-edf\"", "\"p-edf\"\nplacement = \"best\"", "placement `best`"),
         ("\"g-edf\"", "\"p-gsn-edf-di\"", "leaves none for tasks"),
         ("\"g-edf\"", "\"g-edf\"\ntests = [\"gbf\"]", "test `gbf` is not known"),

@@ -1,8 +1,8 @@
 //! `laxity place`.
 
 use super::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, share_or_kernel,
-    value, worded,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, one_placement,
+    share_or_kernel, value, worded,
 };
 use clap::Args;
 use laxity_lab::schedulers::NamedScheduler;
@@ -11,7 +11,9 @@ use std::path::PathBuf;
 
 /// `laxity place`.
 #[derive(Args)]
-#[command(after_long_help = "\
+#[command(
+    mut_arg("placement", one_placement),
+    after_long_help = "\
 Examples:
   # onto the CPUs of this machine, optimally
   laxity place set.toml
@@ -27,7 +29,8 @@ Examples:
   laxity place set.toml --onto clusters --placement ff:density:down --json
   # below servers for background work, with a bound on tardiness
   laxity place set.toml --platform big-little --placement slowest-fit \\
-      --server 10%/2ms --tardiness-bound 5ms")]
+      --server 10%/2ms --tardiness-bound 5ms"
+)]
 #[command(mut_arg("force", |force| force.requires("write")))]
 pub struct PlaceArguments {
     /// The task set

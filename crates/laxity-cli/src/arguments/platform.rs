@@ -95,7 +95,15 @@ impl PlatformArguments {
                 .map(str::parse)
                 .collect::<Result<_>>()
                 .and_then(|clusters| platform.with_clusters(clusters))
-                .map_err(|error| error.context(format!("--clusters `{lists}`"))),
+                .map_err(|error| {
+                    let error = error.context(format!("--clusters `{lists}`"));
+                    match error.hint.clone() {
+                        Some(hint) => {
+                            error.hint(format!("write llc, each, all, or lists as in `0-3;4-7`; {hint}"))
+                        }
+                        None => error,
+                    }
+                }),
         }
     }
 }
@@ -161,7 +169,7 @@ pub fn restrict(platform: Platform, text: &str) -> Result<Platform> {
             platform.name(),
             cpus_named(&all)
         ))
-        .hint("name CPUs of the platform; `laxity list --platform` shows this machine's"));
+        .hint("name CPUs of the platform; `laxity list --as-platform` shows this machine's"));
     }
     platform.restricted(&wanted)
 }
@@ -193,6 +201,15 @@ pub struct PlacementArguments {
     /// a second.
     #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub ilp_time_limit: Option<Duration>,
+}
+
+/// `--placement` of commands that take one.
+pub fn one_placement(argument: clap::Arg) -> clap::Arg {
+    let long = "auto is ilp, the least load; where the test does not prove its places, those of wfd, ffd, bf-deadline or a search in \
+                which it is proven with the most room. `laxity list placements` has all names. Under amp-rm the default is \
+                slowest-fit, by what is proven below its servers.";
+    let help = "How tasks are placed onto CPUs and clusters; default: auto";
+    argument.value_name("NAME").help(help).long_help(format!("{help}\n\n{long}"))
 }
 
 impl PlacementArguments {

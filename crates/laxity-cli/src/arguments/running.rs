@@ -105,7 +105,7 @@ DuckDB read it as it is), summary.json, plots, what it takes to deploy the recom
 Examples:
   # a task set to start from
   laxity init set.toml
-  # Linux's schedulers as in lelli2012: EDF and rate-monotonic, by CPU, cluster, machine
+  # Linux's schedulers as in lelli2012: EDF and rate-monotonic
   sudo laxity compare set.toml
   # the priorities that the tasks have (`priority` in the set) against others
   sudo laxity compare set.toml --schedulers p-fp,p-dm,p-edf

@@ -17,10 +17,13 @@ fn commands_of(help: &str) -> Vec<String> {
             continue;
         }
         inside &= !line.is_empty();
-        if !inside || line.trim_start().starts_with('#') {
+        if !inside {
             continue;
         }
         assert!(line.chars().count() <= WIDTH, "too wide to be copied from a terminal: {line}");
+        if line.trim_start().starts_with('#') {
+            continue;
+        }
         let text = line.trim();
         let (text, goes_on) = match text.strip_suffix('\\') {
             Some(begun) => (begun.trim_end(), true),

@@ -5,8 +5,8 @@ pub mod text;
 
 use super::{read_sets, unique};
 use crate::arguments::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, value, whole,
-    worded,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, one_placement,
+    value, whole, worded,
 };
 use crate::{interrupt, output, shipped, terminal};
 use clap::Args;
@@ -27,7 +27,9 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// `laxity analyze`.
 #[derive(Args)]
-#[command(after_long_help = "\
+#[command(
+    mut_arg("placement", one_placement),
+    after_long_help = "\
 Says what is proven of a set, for any arrivals and without running it: that no deadline is missed (hard), or that tardiness is \
 bounded (soft), with response times or tardiness for each task. Tests are sufficient unless they are called exact; not proven \
 then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have tests only. `laxity list tests` has \
@@ -63,7 +65,7 @@ Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven
 Examples:
   laxity analyze set.toml --cpus 4
   laxity analyze set.toml --schedulers p-rm --placement ffd --cpus 4
-  # with what scheduling costs: overheads that laxity comes with (laxity list overheads)
+  # with what scheduling costs, as `laxity list overheads` has it
   laxity analyze set.toml --schedulers g-edf-mp \\
       --overheads cerqueira2014-text/g-edf-mp-max
   # a task set with the places in which it is proven
@@ -76,7 +78,8 @@ Examples:
   laxity analyze set.toml --scheduler amp-rm --platform big-little \\
       --placement slowest-fit --server 20%/10ms
   # how many CPUs would do
-  laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft")]
+  laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft"
+)]
 #[command(mut_arg("force", |force| force.requires("write")))]
 pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML

@@ -5,6 +5,7 @@ use crate::arguments::ImportArguments;
 use crate::{output, shipped};
 use clap::Args;
 use laxity_analysis::overheads::CacheDelays;
+use laxity_deploy::PLAN_FILE;
 use laxity_lab::deploy::read_plan;
 use laxity_model::{
     Diagnostic, Platform, Result, STANDARD, ShownPath as _, TaskSet, closest, plural, read_file,
@@ -31,7 +32,7 @@ Exit codes: 0 all are right; 2 something is wrong, and what is said.
 Examples:
   laxity init set.toml
   laxity check set.toml
-  laxity list --platform > here.toml
+  laxity list --as-platform > here.toml
   laxity check set.toml here.toml --json")]
 pub struct CheckArguments {
     /// Files and results directories; - is a task set on standard input
@@ -45,7 +46,6 @@ pub struct CheckArguments {
     pub json: bool,
 }
 
-/// What was found.
 /// What a file is, or what is wrong with it.
 #[derive(Serialize, JsonSchema)]
 struct Found {
@@ -186,35 +186,54 @@ fn kind_of(path: &Path) -> Result<Kind> {
         return Ok(Kind::TaskSet);
     }
     if path.is_dir() {
-        return match path.join(MANIFEST_FILE).exists() {
-            true => Ok(Kind::Results),
-            false => Err(Diagnostic::usage(format!("{}: no {MANIFEST_FILE} is in it", path.shown()))
-                .hint("name a directory that `laxity run`, `compare` or `simulate --out` made, or a file")),
+        let has = |name| path.join(name).exists();
+        return match (has(MANIFEST_FILE), has(PLAN_FILE)) {
+            (true, _) => Ok(Kind::Results),
+            (false, true) => Ok(Kind::DeployPlan),
+            (false, false) => {
+                let what = format!("{}: neither {MANIFEST_FILE} nor {PLAN_FILE} is in it", path.shown());
+                Err(Diagnostic::usage(what).hint(
+                    "name a directory that `laxity run`, `compare` or `simulate --out` made, or a file",
+                ))
+            }
         };
     }
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("xml") => Ok(Kind::TaskSet),
-        Some("csv") => read_file(path, |text| Ok(kind_of_csv(text))),
+        Some("csv") => read_file(path, kind_of_csv),
         Some("parquet") => {
             Err(Diagnostic::usage(format!("{}: a table, not something laxity is given", path.shown()))
                 .hint("name the results directory that it is in; pandas, polars and DuckDB read the table"))
         }
-        _ => read_file(path, kind_of_document),
+        Some("toml" | "json") => read_file(path, kind_of_document),
+        _ => read_file(path, |text| match is_document(text) {
+            true => kind_of_document(text),
+            false => Err(Diagnostic::usage("it is neither TOML nor JSON")
+                .hint("laxity reads .toml, .json, .csv and .xml files, and results directories")),
+        }),
     }
 }
 
-fn kind_of_csv(text: &str) -> Kind {
+fn is_document(text: &str) -> bool {
+    toml_value(text).is_some() || serde_json::from_str::<Value>(text).is_ok()
+}
+
+fn kind_of_csv(text: &str) -> Result<Kind> {
     let header =
         text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
     let titles = || header.split(',').map(str::trim);
     // Also without their units, which the reader of task sets asks for.
     let of_a_set = |title: &str| title == "name" || title.starts_with("wcet") || title.starts_with("period");
-    match (titles().any(of_a_set), titles().any(|title| title == "WSS")) {
+    if ["ns", "us", "ms", "s"].contains(&header.trim()) {
+        return Err(Diagnostic::usage("samples of a cost")
+            .hint("check the costs file that names it, as examples/costs/measured.toml does"));
+    }
+    Ok(match (titles().any(of_a_set), titles().any(|title| title == "WSS")) {
         (true, _) => Kind::TaskSet,
         (_, true) => Kind::CacheDelays,
         _ => Kind::Overheads,
-    }
+    })
 }
 
 /// By the keys at its top, also misspelt ones. What does not parse is read as a task set, whose reader says where it breaks.
@@ -222,12 +241,22 @@ fn kind_of_document(text: &str) -> Result<Kind> {
     let start = text.trim_start();
     let document: Option<Value> = match start.starts_with(['{', '/']) {
         true => serde_json::from_str(text).ok(),
-        false => toml_value(text),
+        false => toml_value(text).or_else(|| serde_json::from_str(text).ok()),
     };
+    if let Some(sets) = document.as_ref().and_then(Value::as_array) {
+        return Err(Diagnostic::usage(format!(
+            "it is an array of {}",
+            match sets.len() {
+                1 => "one entry".to_owned(),
+                some => format!("{some} entries"),
+            }
+        ))
+        .hint("a file has one task set: `laxity generate ... -o DIRECTORY` writes one file for each"));
+    }
     let Some(document) = document else { return Ok(Kind::TaskSet) };
     let keys: Vec<&str> =
         document.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();
-    if keys.contains(&"laxity_version") {
+    if keys.iter().any(|key| WRITTEN_KEYS.contains(key)) {
         return Err(Diagnostic::usage("laxity has written this file itself")
             .hint("name the results directory that it is in"));
     }
@@ -250,6 +279,10 @@ fn kind_of_document(text: &str) -> Result<Kind> {
         )),
     }
 }
+
+/// Keys at the top of manifests and answers.
+const WRITTEN_KEYS: [&str; 7] =
+    ["laxity_version", "recommendation", "runs", "findings", "not_proven", "max_load", "configurations"];
 
 /// Keys that documents of several kinds have.
 const COMMON_KEYS: [&str; 6] = ["version", "name", "$schema", "title", "source", "kind"];
@@ -276,7 +309,7 @@ fn described(path: &Path, kind: Kind, import: ImportArguments) -> Result<String>
             Ok("for analyze --cache-delays".to_owned())
         }
         Kind::DeployPlan => {
-            let plan = read_plan(path)?;
+            let plan = read_plan(&if path.is_dir() { path.join(PLAN_FILE) } else { path.to_owned() })?;
             Ok(format!(
                 "`{}` under {}, {}",
                 plan.task_set,

@@ -28,7 +28,7 @@ use crate::arguments::{ImportArguments, RunningArguments};
 use crate::terminal;
 use crate::{output, shipped};
 use laxity_lab::experiment;
-use laxity_lab::experiment::{Finished, Settings};
+use laxity_lab::experiment::{DemandModel, Finished, Settings};
 use laxity_lab::placing::Below;
 use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{
@@ -103,6 +103,10 @@ fn settings(
     (name, repeat): (&str, u32),
 ) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
+    if arguments.calibration.is_some() && arguments.demand_model != DemandModel::Work {
+        return Err(Diagnostic::usage("--calibration: with --demand-model cpu-time nothing is calibrated")
+            .hint("add --demand-model work, or leave --calibration out"));
+    }
     let platform = arguments.platform.resolve()?;
     if arguments.platform.platform.is_some() {
         let here = laxity_model::Platform::this_machine()?.cpus();

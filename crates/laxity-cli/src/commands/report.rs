@@ -153,7 +153,8 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
         let cpus = rows(&manifest.machine.cpus);
         let title = format!("{} on {}, repetition {}", run.scheduler, set.name(), run.repetition + 1);
         let fates = jobs.runs.iter().find(|of| of.id == run.id).and_then(Fates::of);
-        views.show(&Shown { heading, title: &title, set: &set, cpus, events, fates })?;
+        let known_until_ns = run.horizon().min(run.duration).as_ns();
+        views.show(&Shown { heading, title: &title, set: &set, cpus, known_until_ns, events, fates })?;
     }
     Ok(ExitCode::SUCCESS)
 }

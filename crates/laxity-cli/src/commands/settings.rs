@@ -159,6 +159,11 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let platform = arguments.platform.resolve_simulated()?;
     platform.check_affinities(&set)?;
     arguments.written.check(arguments.json)?;
+    arguments
+        .deploy
+        .as_deref()
+        .map(|directory| check_deploy(directory, arguments.written.force))
+        .transpose()?;
     let here = arguments.platform.is_this_machine();
     let kernel = arguments.platform.kernel_of(&platform, arguments.assume_no_background);
     let charges = Charges::read(
@@ -212,6 +217,19 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     Ok(output::verdict(found.is_some()))
 }
 
+/// Refuses what is no directory, and one in which there is something, unless its files are to be replaced.
+fn check_deploy(directory: &Path, force: bool) -> Result<()> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    let output = OutputDirectory::open(directory)?;
+    if !force && !output.names().map_err(|error| laxity_model::cannot_write(directory, &error))?.is_empty() {
+        return Err(Diagnostic::usage(format!("{} is not empty", directory.shown()))
+            .hint("choose another directory, or replace the files in it with --force"));
+    }
+    Ok(())
+}
+
 /// Writes what is found as files: for this machine, or for another one whose cells are made by cgroup v2.
 fn deploy(
     set: &TaskSet,
@@ -220,11 +238,8 @@ fn deploy(
     directory: &Path,
     force: bool,
 ) -> Result<()> {
+    check_deploy(directory, force)?;
     let output = OutputDirectory::create(directory)?;
-    if !force && !output.names().map_err(|error| laxity_model::cannot_write(directory, &error))?.is_empty() {
-        return Err(Diagnostic::usage(format!("{} is not empty", directory.shown()))
-            .hint("choose another directory, or replace the files in it with --force"));
-    }
     let hierarchy = match here {
         Some(_) => Hierarchy::find().ok(),
         None => Some(Hierarchy::V2("/sys/fs/cgroup".into())),

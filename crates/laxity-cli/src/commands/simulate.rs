@@ -37,7 +37,9 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
         Some(path) => {
             let heading = (runs > 1).then(|| heading(run, set));
             let title = format!("{} on {}", run.scheduler, set.name());
-            views.show(&Shown { heading, title: &title, set, cpus, events: &open(path)?, fates: None })?;
+            let known_until_ns = run.horizon().min(run.duration).as_ns();
+            let events = &open(path)?;
+            views.show(&Shown { heading, title: &title, set, cpus, known_until_ns, events, fates: None })?;
             match settings.scratch.is_some() {
                 // Of thousands of runs, one after the other is on the disk.
                 true => std::fs::remove_file(path).map_err(|error| output::cannot_write(path, &error)),

@@ -5,7 +5,7 @@ use crate::arguments::VerifyArguments;
 use crate::output;
 use laxity_lab::experiment::verify_again;
 use laxity_lab::simulation::{set_of, verifiable};
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Duration, Result, ShownPath as _, plural};
 use laxity_oracle::{Verdict, Verification};
 use laxity_trace::{Kept, Manifest, Run};
 use schemars::JsonSchema;
@@ -57,6 +57,9 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
         };
         let set = set_of(&manifest, run)?;
         text += &verdict_text(&heading(run, &set), &verdict);
+        if output::verbose() {
+            text += &evidence(&verdict);
+        }
         runs.push(RunAnswer {
             run: run.id,
             task_set: set.name().to_owned(),
@@ -74,6 +77,32 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
         false => output::print(&text)?,
     }
     Ok(output::verdict(clean))
+}
+
+/// What was checked, and by what deviations are excused.
+fn evidence(verdict: &Verdict) -> String {
+    let mut text = String::new();
+    for excuse in &verdict.excused {
+        text += &format!(
+            "  excused by {}: {}, longest {}\n",
+            excuse.cause.name(),
+            plural(excuse.count, "deviation"),
+            Duration::from_ns(excuse.longest_ns)
+        );
+    }
+    for finding in &verdict.findings {
+        let violated = match finding.violations {
+            0 => String::new(),
+            some => format!(", {}", plural(some, "violation")),
+        };
+        let limited = finding.limited.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+        text += &format!(
+            "  {}: {}{violated}{limited}\n",
+            finding.oracle.name(),
+            plural(finding.checked, "check")
+        );
+    }
+    text
 }
 
 /// The verdict on a simulation; nothing if the run is none, or has no events.

@@ -115,6 +115,7 @@ pub fn memory(text: &str) -> std::result::Result<ByteSize, String> {
         Some(_) => value(&format!("{text}iB")),
         None => value(text),
     }
+    .map_err(|_| format!("size `{text}` is no amount of memory\nhint: write one such as 512M or 2G"))
 }
 
 /// A time limit.

@@ -1,6 +1,6 @@
-//! Measuring cells on this machine.
+//! Measuring trials on this machine.
 
-use super::cell::{Cell, State};
+use super::trial::{State, Trial};
 use super::workload::{Cap, task_set};
 use crate::output;
 use crate::terminal;
@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-/// What all cells of a study have in common.
+/// What all trials of a study have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
     /// How long each run releases jobs.
@@ -62,37 +62,37 @@ pub struct Conditions {
     pub quiet: bool,
 }
 
-/// Measures the cells one after the other; whether all were tried, or an interruption came first. Each is on disk before the
-/// next one begins. A cell that cannot be measured says so and does not end the study.
+/// Measures the trials one after the other; whether all were tried, or an interruption came first. Each is on disk before the
+/// next one begins. A trial that cannot be measured says so and does not end the study.
 pub fn measure(
-    cells: &[&Cell],
+    trials: &[&Trial],
     folder: &Path,
     conditions: &Conditions,
     interrupt: &'static AtomicBool,
 ) -> Result<bool> {
     let mut bench = None;
-    for (number, cell) in cells.iter().enumerate() {
+    for (number, trial) in trials.iter().enumerate() {
         if interrupt.load(SeqCst) {
             return Ok(false);
         }
-        cell.reopen(folder);
+        trial.reopen(folder);
         let bench = match &mut bench {
             Some(bench) => bench,
-            // Without it no cell can be measured.
+            // Without it no trial can be measured.
             none => {
                 none.insert(Bench::set_up(conditions.kind.probes(), &terminal::caller_without_progress())?)
             }
         };
-        let outcome = match measure_one(bench, cell, folder, conditions, interrupt) {
+        let outcome = match measure_one(bench, trial, folder, conditions, interrupt) {
             Ok(outcome) => outcome,
             Err(why) if why.failure == Failure::Interrupted => return Ok(false),
             Err(why) => {
-                cell.refuse(folder, &hinted(why))?;
+                trial.refuse(folder, &hinted(why))?;
                 "not measured".to_owned()
             }
         };
         if !conditions.quiet {
-            output::say(format_args!("[{}/{}] {} {outcome}", number + 1, cells.len(), describe(cell)));
+            output::say(format_args!("[{}/{}] {} {outcome}", number + 1, trials.len(), describe(trial)));
         }
     }
     Ok(!interrupt.load(SeqCst))
@@ -107,22 +107,22 @@ fn hinted(why: Diagnostic) -> Diagnostic {
 }
 
 /// A run in words.
-pub fn describe(cell: &Cell) -> String {
-    format!("{:<10} {}, {}:", cell.scheduler, plural(cell.cpus, "CPU"), plural(cell.tasks(), "task"))
+pub fn describe(trial: &Trial) -> String {
+    format!("{:<10} {}, {}:", trial.scheduler, plural(trial.cpus, "CPU"), plural(trial.tasks(), "task"))
 }
 
 fn measure_one(
     bench: &Bench,
-    cell: &Cell,
+    trial: &Trial,
     folder: &Path,
     conditions: &Conditions,
     interrupt: &'static AtomicBool,
 ) -> Result<String> {
-    let set = task_set(cell, conditions.cap, conditions.seed)?;
-    let settings = settings(cell, folder, conditions)?;
+    let set = task_set(trial, conditions.cap, conditions.seed)?;
+    let settings = settings(trial, folder, conditions)?;
     let sets = [set];
     let finished = conduct_on(bench, &sets, &settings, interrupt)?;
-    Ok(match cell.state(folder) {
+    Ok(match trial.state(folder) {
         State::NotMeasured(_) => "not measured".to_owned(),
         State::Open => "interrupted".to_owned(),
         State::Measured => {
@@ -141,18 +141,18 @@ fn measure_one(
     })
 }
 
-fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Settings> {
-    let schedulers = vec![cell.scheduler.scheduler.clone().into()];
-    let platform = some_of_this_machine(cell.cpus)?;
+fn settings(trial: &Trial, folder: &Path, conditions: &Conditions) -> Result<Settings> {
+    let schedulers = vec![trial.scheduler.scheduler.clone().into()];
+    let platform = some_of_this_machine(trial.cpus)?;
     let plain = Settings::plain(
         schedulers,
         conditions.duration,
         "ilp".parse()?,
         platform,
-        cell.folder(folder),
+        trial.folder(folder),
         terminal::caller_without_progress(),
     );
-    let batching = cell.scheduler.batches(conditions.batching);
+    let batching = trial.scheduler.batches(conditions.batching);
     Ok(Settings {
         overheads: conditions.kind.probes(),
         record: conditions.kind == Kind::Schedules,
@@ -166,9 +166,9 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
 ///
 /// # Errors
 ///
-/// Every cell needs more CPUs than there are.
-pub fn check_cpus(cells: &[Cell]) -> Result<()> {
-    match cells.iter().map(|cell| cell.cpus).min() {
+/// Every trial needs more CPUs than there are.
+pub fn check_cpus(trials: &[Trial]) -> Result<()> {
+    match trials.iter().map(|trial| trial.cpus).min() {
         Some(fewest) => some_of_this_machine(fewest).map(|_| ()),
         None => Ok(()),
     }
@@ -180,11 +180,8 @@ fn some_of_this_machine(cpus: u32) -> Result<Platform> {
     let there = platform.core_count();
     let wanted = usize::try_from(cpus).expect("64-bit addresses");
     if wanted > there {
-        return Err(Diagnostic::environment(format!(
-            "this machine has {}, not {cpus}",
-            plural(there, "CPU")
-        ))
-        .hint("measure in virtual machines with --vm, or ask for fewer with --cpus"));
+        return Err(Diagnostic::usage(format!("this machine has {}, not {cpus}", plural(there, "CPU")))
+            .hint("measure in virtual machines with --vm, or ask for fewer with --cpu-counts"));
     }
     let first = platform.cpus().iter().take(wanted).collect();
     platform.restricted(&first)

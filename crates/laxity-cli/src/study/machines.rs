@@ -1,11 +1,11 @@
-//! Measuring cells in virtual machines, each with as many CPUs as its cells use.
+//! Measuring trials in virtual machines, each with as many CPUs as its trials use.
 //!
-//! A machine measures a batch of cells of one number of CPUs and one scheduler, so that little is lost with a machine that dies;
-//! the cells come back when it ends. An interruption ends the batch, and what it has measured comes back too.
+//! A machine measures a batch of trials of one number of CPUs and one scheduler, so that little is lost with a machine that dies;
+//! the trials come back when it ends. An interruption ends the batch, and what it has measured comes back too.
 
-use super::cell::{CELLS_DIRECTORY, Cell, State};
 use super::contender::on_or_off;
 use super::here::{Conditions, Kind, describe};
+use super::trial::{State, TRIALS_DIRECTORY, Trial};
 use crate::machine_terminal::Terminal;
 use crate::output;
 use laxity_model::{Diagnostic, Duration, Result};
@@ -28,25 +28,25 @@ pub struct Machines {
 
 /// A batch is measured in about this time, apart from starting and stopping.
 const BATCH: Duration = Duration::from_secs(60);
-/// How much longer than its jobs a cell may take: an emulated machine is slow.
+/// How much longer than its jobs a trial may take: an emulated machine is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A machine may take this long to boot: a study goes on for hours, on a host that may have other work by then.
 const BOOT: std::time::Duration = std::time::Duration::from_secs(240);
 /// How much slower than its own time a machine that counts instructions may be.
 const COUNTING_SLOWER: u64 = 60;
 
-/// Measures the cells; whether all were tried, or an interruption came first.
+/// Measures the trials; whether all were tried, or an interruption came first.
 pub fn measure(
-    cells: &[&Cell],
+    trials: &[&Trial],
     study: &Path,
     machines: &Machines,
     conditions: &Conditions,
     interrupt: &'static AtomicBool,
 ) -> Result<bool> {
     let most = usize::try_from(BATCH.as_ns() / conditions.duration.as_ns().max(1)).unwrap_or(1).max(1);
-    let together = |a: &&Cell, b: &&Cell| a.cpus == b.cpus && a.scheduler == b.scheduler;
-    for same in cells.chunk_by(|a, b| together(a, b)) {
-        // Counted machines begin every scheduler's cells alike: all in one.
+    let together = |a: &&Trial, b: &&Trial| a.cpus == b.cpus && a.scheduler == b.scheduler;
+    for same in trials.chunk_by(|a, b| together(a, b)) {
+        // Counted machines begin every scheduler's trials alike: all in one.
         for batch in same.chunks(if machines.deterministic { same.len() } else { most }) {
             if interrupt.load(SeqCst) || !measure_batch(batch, study, machines, conditions, interrupt)? {
                 return Ok(false);
@@ -57,42 +57,42 @@ pub fn measure(
 }
 
 fn measure_batch(
-    batch: &[&Cell],
+    batch: &[&Trial],
     study: &Path,
     machines: &Machines,
     conditions: &Conditions,
     interrupt: &'static AtomicBool,
 ) -> Result<bool> {
-    let cells = study.join(CELLS_DIRECTORY);
-    batch.iter().for_each(|cell| cell.reopen(&cells));
+    let trials = study.join(TRIALS_DIRECTORY);
+    batch.iter().for_each(|trial| trial.reopen(&trials));
     let folder = Folder::create(study)?;
     let (order, settings) =
         (order(batch, &folder.0, conditions, machines.deterministic), settings(batch, machines, conditions)?);
     let mut audience = Terminal::new(conditions.quiet, false);
     let ended = laxity_vm::run(&order, &settings, &mut audience, interrupt);
     // Whatever came back of it counts, however it ended.
-    let missing = take_over(batch, &folder.0.join(CELLS_DIRECTORY), &cells)?;
+    let missing = take_over(batch, &folder.0.join(TRIALS_DIRECTORY), &trials)?;
     if machines.deterministic && !conditions.quiet {
         batch
             .iter()
-            .for_each(|cell| output::say(format_args!("{} {}", describe(cell), became(cell, &cells))));
+            .for_each(|trial| output::say(format_args!("{} {}", describe(trial), became(trial, &trials))));
     }
     match ended {
         Ok(ended) if ended.code == output::INTERRUPTED => Ok(false),
         Err(why) if why == laxity_vm::interrupted() => Ok(false),
         Ok(ended) => {
             let why = format!("the study in the virtual machine ended with exit code {}", ended.code);
-            refuse(&missing, &cells, &Diagnostic::environment(why))
+            refuse(&missing, &trials, &Diagnostic::environment(why))
         }
         // Without any machine there is nothing to go on with.
         Err(why) if missing.len() == batch.len() && no_machine(&why) => Err(why),
-        Err(why) => refuse(&missing, &cells, &why),
+        Err(why) => refuse(&missing, &trials, &why),
     }
 }
 
-/// The state of a cell, in a word or two.
-fn became(cell: &Cell, cells: &Path) -> &'static str {
-    match cell.state(cells) {
+/// The state of a trial, in a word or two.
+fn became(trial: &Trial, trials: &Path) -> &'static str {
+    match trial.state(trials) {
         State::Measured => "measured",
         State::NotMeasured(_) => "not measured",
         State::Open => "did not come to its end",
@@ -104,20 +104,20 @@ fn no_machine(why: &Diagnostic) -> bool {
     ["is not here", "does not boot", "no good kernel", "memory"].iter().any(|part| why.message.contains(part))
 }
 
-fn refuse(missing: &[&Cell], cells: &Path, why: &Diagnostic) -> Result<bool> {
-    for cell in missing {
-        cell.refuse(cells, why)?;
+fn refuse(missing: &[&Trial], trials: &Path, why: &Diagnostic) -> Result<bool> {
+    for trial in missing {
+        trial.refuse(trials, why)?;
     }
     Ok(true)
 }
 
 /// Moves what was measured to where the study keeps it; what is missing.
-fn take_over<'a>(batch: &[&'a Cell], from: &Path, cells: &Path) -> Result<Vec<&'a Cell>> {
+fn take_over<'a>(batch: &[&'a Trial], from: &Path, trials: &Path) -> Result<Vec<&'a Trial>> {
     let mut missing = Vec::new();
-    for &cell in batch {
-        let (made, kept) = (cell.folder(from), cell.folder(cells));
+    for &trial in batch {
+        let (made, kept) = (trial.folder(from), trial.folder(trials));
         if !made.exists() {
-            missing.push(cell);
+            missing.push(trial);
             continue;
         }
         let failed = |error: std::io::Error| output::cannot_write(&kept, &error);
@@ -131,22 +131,22 @@ fn take_over<'a>(batch: &[&'a Cell], from: &Path, cells: &Path) -> Result<Vec<&'
     Ok(missing)
 }
 
-fn order(batch: &[&Cell], folder: &Path, conditions: &Conditions, deterministic: bool) -> Order {
-    let cells: Vec<String> = batch.iter().map(|cell| cell.to_string()).collect();
+fn order(batch: &[&Trial], folder: &Path, conditions: &Conditions, deterministic: bool) -> Order {
+    let trials: Vec<String> = batch.iter().map(|trial| trial.to_string()).collect();
     let mut words = vec![
         "study".to_owned(),
         conditions.kind.name().to_owned(),
-        format!("--cells={}", cells.join(",")),
+        format!("--trials={}", trials.join(",")),
         format!("--duration={}", conditions.duration),
         format!("--seed={}", conditions.seed),
         format!("--load={}", f64::from(conditions.cap.0) / 1_000.0),
         format!("--batching={}", on_or_off(conditions.batching)),
-        format!("--out={CELLS_DIRECTORY}"),
+        format!("--out={TRIALS_DIRECTORY}"),
     ];
     if conditions.kind.functions() {
         words.push("--functions".to_owned());
     }
-    // The cells check that their machine counts.
+    // The trials check that their machine counts.
     if deterministic && conditions.kind != Kind::Schedules {
         words.push("--instructions".to_owned());
     }
@@ -162,18 +162,18 @@ fn order(batch: &[&Cell], folder: &Path, conditions: &Conditions, deterministic:
     }
 }
 
-fn settings(batch: &[&Cell], machines: &Machines, conditions: &Conditions) -> Result<Settings> {
+fn settings(batch: &[&Trial], machines: &Machines, conditions: &Conditions) -> Result<Settings> {
     let agent = std::env::current_exe()
         .map_err(|error| Diagnostic::environment(format!("cannot find this program's own file: {error}")))?;
     let slower = if machines.deterministic { COUNTING_SLOWER } else { 3 };
-    let of_cell = conditions.duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
+    let of_trial = conditions.duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
     let number = u64::try_from(batch.len()).unwrap_or(u64::MAX);
     Ok(Settings {
         cpus: batch[0].cpus,
         memory_mib: machines.memory_mib,
         kernel: machines.kernel.clone(),
         deterministic: machines.deterministic,
-        timeout: std::time::Duration::from_nanos(of_cell.saturating_mul(number)),
+        timeout: std::time::Duration::from_nanos(of_trial.saturating_mul(number)),
         boot_timeout: BOOT,
         ..Settings::with_agent(agent)
     })

@@ -2,11 +2,10 @@
 //! whether schedules are what their schedulers define, and what that is to the jobs; `schedulability` and `simulated` show what files
 //! describe and `laxity-study` computes; `real` runs what a file would have simulated.
 //!
-//! One of the first two is cells: one run each, of one scheduler with one number of CPUs and one task set, kept as a results directory below
-//! `cells/`. They are measured here or in virtual machines, and what is there is not measured again, so that a study that was
+//! One of the first two is trials: one run each, of one scheduler with one number of CPUs and one task set, kept as a results directory below
+//! `trials/`. They are measured here or in virtual machines, and what is there is not measured again, so that a study that was
 //! interrupted goes on where it was.
 
-mod cell;
 mod contender;
 mod here;
 mod machines;
@@ -18,12 +17,13 @@ pub mod real;
 pub mod schedulability;
 pub mod schedules;
 pub mod simulated;
+mod trial;
 mod workload;
 
-pub use cell::{CELLS_DIRECTORY, Cell, Numbers, Place, State};
 pub use contender::{Batching, Contender};
 pub use here::{Conditions, Kind, check_cpus, measure as measure_here};
 pub use machines::{Machines, measure as measure_in_machines};
 pub use page::PAGE_FILE;
 pub use progress::watching;
+pub use trial::{Numbers, Place, State, TRIALS_DIRECTORY, Trial};
 pub use workload::Cap;

@@ -1,7 +1,7 @@
-//! What the pages of all studies have in common: where they are written, and what they say of places and of cells that could
+//! What the pages of all studies have in common: where they are written, and what they say of places and of trials that could
 //! not be measured.
 
-use super::cell::{Cell, Place};
+use super::trial::{Place, Trial};
 use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{PlainTable, StudyPage};
 
@@ -45,12 +45,12 @@ pub fn cpus_in_words(cpus: u32) -> String {
     plural(cpus, "CPU")
 }
 
-/// Cells that could not be measured, those of one scheduler, number of CPUs and reason in one row: what, tasks per CPU, why.
-pub fn refusals(refused: &[(Cell, String)]) -> Vec<Vec<String>> {
+/// Trials that could not be measured, those of one scheduler, number of CPUs and reason in one row: what, tasks per CPU, why.
+pub fn refusals(refused: &[(Trial, String)]) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for (cell, why) in refused {
-        let what = format!("{} with {}", cell.scheduler, cpus_in_words(cell.cpus));
-        let size = cell.tasks_per_cpu.to_string();
+    for (trial, why) in refused {
+        let what = format!("{} with {}", trial.scheduler, cpus_in_words(trial.cpus));
+        let size = trial.tasks_per_cpu.to_string();
         match rows.iter_mut().find(|row| row[0] == what && row[2] == *why) {
             Some(row) if row[1].split(", ").any(|n| n == size) => {}
             Some(row) => row[1] += &format!(", {size}"),
@@ -76,12 +76,12 @@ mod tests {
 
     #[test]
     fn refusals_of_one_reason_share_a_row() {
-        let cell = |text: &str| text.parse::<Cell>().expect("a cell");
+        let trial = |text: &str| text.parse::<Trial>().expect("a trial");
         let refused = [
-            (cell("g-edf-mp/1/1/0"), "one CPU".to_owned()),
-            (cell("g-edf-mp/1/1/1"), "one CPU".to_owned()),
-            (cell("g-edf-mp/1/4/0"), "one CPU".to_owned()),
-            (cell("g-edf-mp/2/4/0"), "died".to_owned()),
+            (trial("g-edf-mp/1/1/0"), "one CPU".to_owned()),
+            (trial("g-edf-mp/1/1/1"), "one CPU".to_owned()),
+            (trial("g-edf-mp/1/4/0"), "one CPU".to_owned()),
+            (trial("g-edf-mp/2/4/0"), "died".to_owned()),
         ];
         let rows = refusals(&refused);
         assert_eq!(rows, [["g-edf-mp with 1 CPU", "1, 4", "one CPU"], ["g-edf-mp with 2 CPUs", "4", "died"]]);

@@ -7,7 +7,7 @@
 //!    long they run.
 //! 3. Set k of a size is a function of the seed, the size and k: the same for every scheduler.
 
-use super::cell::Cell;
+use super::trial::Trial;
 use laxity_generate::{Parameters, Request};
 use laxity_model::{Duration, Result, TaskSet};
 
@@ -18,23 +18,24 @@ pub struct Cap(pub u32);
 /// No WCET is shorter: SCHED_DEADLINE takes no budget below 1024 ns, and less than this ends before it can be measured.
 const WCET_LEAST: Duration = Duration::from_ns(5_000);
 
-/// The task set of a cell.
-pub fn task_set(cell: &Cell, cap: Cap, seed: u64) -> Result<TaskSet> {
+/// The task set of a trial.
+pub fn task_set(trial: &Trial, cap: Cap, seed: u64) -> Result<TaskSet> {
     let parameters: Parameters = [
-        ("tasks", cell.tasks().to_string()),
+        ("tasks", trial.tasks().to_string()),
         ("utilizations", "uni-light".to_owned()),
         ("periods", "uni-moderate".to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into();
-    let set = Request::from_parameters("unc", seed, &parameters)?.prepare()?.generate(u64::from(cell.set))?;
-    let name = format!("uni-light-n{}-{}", cell.tasks(), cell.set);
-    capped(&set, name, usable_cpus(cell), cap)
+    let set =
+        Request::from_parameters("unc", seed, &parameters)?.prepare()?.generate(u64::from(trial.set))?;
+    let name = format!("uni-light-n{}-{}", trial.tasks(), trial.set);
+    capped(&set, name, usable_cpus(trial), cap)
 }
 
 /// CPUs that tasks may use: the same for all schedulers, so that all have the same sets.
-fn usable_cpus(cell: &Cell) -> u32 {
-    cell.cpus.saturating_sub(1).max(1)
+fn usable_cpus(trial: &Trial) -> u32 {
+    trial.cpus.saturating_sub(1).max(1)
 }
 
 fn capped(set: &TaskSet, name: String, cpus: u32, cap: Cap) -> Result<TaskSet> {
@@ -59,15 +60,15 @@ mod tests {
 
     #[test]
     fn sets_are_those_of_the_paper_up_to_the_cap() {
-        for (cell, most_ppm) in [
+        for (trial, most_ppm) in [
             ("edf-bh/4/2/0", 900_000),
             ("edf-bh/4/20/3", 900_000),
             ("g-edf-mp/1/20/1", 300_000),
             ("fpp/2/20/1", 300_000),
         ] {
-            let cell: Cell = cell.parse().expect("a cell");
-            let set = task_set(&cell, Cap(300), 7).expect("a set");
-            assert_eq!(set.tasks().len(), usize::try_from(cell.tasks()).expect("few"));
+            let trial: Trial = trial.parse().expect("a trial");
+            let set = task_set(&trial, Cap(300), 7).expect("a set");
+            assert_eq!(set.tasks().len(), usize::try_from(trial.tasks()).expect("few"));
             let ppm = |task: &laxity_model::Task| task.wcet.as_ns() * 1_000_000 / task.period().as_ns();
             let total: u64 = set.tasks().iter().map(ppm).sum();
             // WCETs that are kept from getting shorter than the least add a little.
@@ -82,9 +83,9 @@ mod tests {
 
     #[test]
     fn every_scheduler_has_the_same_sets() {
-        let set = |cell: &str| {
-            let cell: Cell = cell.parse().expect("a cell");
-            task_set(&cell, Cap(300), 7).expect("a set").to_json_value()
+        let set = |trial: &str| {
+            let trial: Trial = trial.parse().expect("a trial");
+            task_set(&trial, Cap(300), 7).expect("a set").to_json_value()
         };
         assert_eq!(set("edf-bh/2/5/0"), set("g-edf-mp/2/5/0"));
         assert_ne!(set("edf-bh/2/5/0"), set("edf-bh/2/5/1"));

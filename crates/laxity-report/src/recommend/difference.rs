@@ -7,7 +7,7 @@
 
 use super::candidate::Candidate;
 use super::criteria::{Criterion, Pairs, failed_per_run};
-use crate::study::{Configuration, Evidence, Study};
+use crate::study::{Configuration, Evidence, Study, by_reason};
 use laxity_model::{Diagnostic, Result};
 use laxity_trace::Results;
 use schemars::JsonSchema;
@@ -187,18 +187,9 @@ impl<'s, 'a> Common<'s, 'a> {
         let mut notes = Vec::new();
         let compared = |label: &str| pairs.iter().any(|pair| pair.label == label);
         for (study, which) in self.studies.iter().zip(["first", "second"]) {
-            let left: Vec<String> = study
-                .configurations
-                .iter()
-                .filter(|one| !compared(&one.label))
-                .map(|one| one.label.clone())
-                .collect();
-            if !left.is_empty() {
-                notes.push(format!(
-                    "Of the {which}, {} not compared: the other lacks it, it did not run to its end, or jobs were released for \
-                     another time.",
-                    if left.len() == 1 { format!("{} is", left[0]) } else { format!("{} are", laxity_model::listed(left)) }
-                ));
+            let left = study.configurations.iter().filter(|one| !compared(&one.label));
+            for (names, why) in by_reason(left.map(|one| (one.label.clone(), self.why_not(one)))) {
+                notes.push(format!("Of the {which}, not compared, because {why}: {names}."));
             }
             let more = study.sets.len() - self.sets.len();
             if more > 0 {
@@ -215,6 +206,24 @@ impl<'s, 'a> Common<'s, 'a> {
         }
         notes.extend(self.conditions());
         notes
+    }
+
+    /// Why a configuration of one of the two is not compared.
+    fn why_not(&self, configuration: &Configuration) -> String {
+        let of = |side: usize| {
+            let study = &self.studies[side];
+            let own = study.configurations.iter().find(|other| {
+                (&other.scheduler, other.host) == (&configuration.scheduler, configuration.host)
+            })?;
+            let sets: Vec<usize> =
+                self.sets.iter().map(|&(first, second)| if side == 0 { first } else { second }).collect();
+            Some(Evidence::of(&study.runs(&sets, own)).complete())
+        };
+        match (of(0), of(1)) {
+            (None, _) | (_, None) => "the other lacks it".to_owned(),
+            (Some(true), Some(true)) => "its jobs were released for another time".to_owned(),
+            _ => "it did not run to its end in both".to_owned(),
+        }
     }
 
     /// Options and facts of the machines that differ.

@@ -98,13 +98,15 @@ struct Follower {
 }
 
 impl Window {
-    /// Collects the window; memory grows with what is in it, not with the trace. At most `segments_most` segments: the
+    /// Collects the window; memory grows with what is in it, not with the trace. After the last event and `known_until_ns`,
+    /// nothing is known of the schedule, and the window ends. At most `segments_most` segments: the
     /// window ends where there are more.
     ///
     /// Errors: those of the events.
     pub(super) fn collect(
         events: impl IntoIterator<Item = Result<Event>>,
         (from_ns, to_ns): (u64, u64),
+        known_until_ns: u64,
         segments_most: usize,
     ) -> Result<Window> {
         let mut follower = Follower {
@@ -130,8 +132,7 @@ impl Window {
             follower.follow(&event);
         }
         if ended {
-            // What happens after the last event is not known.
-            follower.to_ns = last_ns.max(from_ns).min(to_ns);
+            follower.to_ns = last_ns.max(known_until_ns).max(from_ns).min(to_ns);
         }
         let until_ns = if ended { follower.to_ns.saturating_add(1) } else { follower.to_ns };
         Ok(Window { last_ns, cut, ..follower.end(until_ns) })
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_window_without_segments_keeps_jobs_and_ends_with_the_events() {
-        let window = Window::collect(sample::events().into_iter().map(Ok), (13_500_000, 90_000_000), 10);
+        let window = Window::collect(sample::events().into_iter().map(Ok), (13_500_000, 90_000_000), 0, 10);
         let window = window.expect("no error");
         assert_eq!((window.from_ns, window.to_ns, window.cut), (13_500_000, 14_000_000, false));
         let jobs: Vec<(u32, u32)> = window.jobs.iter().map(|job| (job.task, job.job)).collect();

@@ -1,7 +1,7 @@
 //! The file that describes a study by simulation, as it is written.
 
 use crate::file::{AxisFile, Written, without_null};
-use laxity_model::{Diagnostic, DocumentEntries, DocumentKind, Result};
+use laxity_model::{Diagnostic, DocumentEntries, DocumentKind, Names, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -149,8 +149,8 @@ pub(crate) struct SimulatedCurveFile {
     pub(crate) name: Option<String>,
     /// The scheduler's name (`laxity list`), one that can be simulated.
     pub(crate) scheduler: String,
-    /// How tasks are placed under partitioned and clustered schedulers; ffd if it is not given. Not ilp, whose time limit would make
-    /// results depend on the machine.
+    /// How tasks are placed under partitioned and clustered schedulers; ffd if it is not given. Not ilp, which can search for
+    /// seconds for each set.
     #[serde(default)]
     pub(crate) placement: Option<String>,
     /// What may be placed together: test (what the scheduler's schedulability test proves, as if scheduling cost nothing), utilization,
@@ -192,14 +192,24 @@ impl SimulationFile {
     }
 }
 
+/// The `kind` of a study by simulation; one of schedulability has none.
+const SIMULATION: &str = "simulation";
+
 /// Whether a text is meant to be a study by simulation: `kind` says so.
-pub(crate) fn is_simulation(text: &str) -> bool {
+///
+/// # Errors
+///
+/// It has another kind.
+pub(crate) fn is_simulation(text: &str) -> Result<bool> {
     let document: Option<Value> = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).ok(),
         false => KIND.from_toml(text).ok(),
     };
     let kind = document.as_ref().and_then(|document| document.get("kind")).and_then(Value::as_str);
-    kind == Some("simulation")
+    match kind {
+        Some(kind) if kind != SIMULATION => Err(Names::of("kind", &[SIMULATION]).unknown(kind)),
+        kind => Ok(kind.is_some()),
+    }
 }
 
 /// The JSON Schema (draft 2020-12) of studies by simulation; published as `schemas/simulation-study.schema.json`.

@@ -206,14 +206,14 @@ Examples:
   laxity list schedulers
   laxity list tests --json
   # this machine, for --platform elsewhere
-  laxity list --platform > server.toml")]
+  laxity list --as-platform > server.toml")]
 pub struct ListArguments {
     /// schedulers, tests, generators, placements, platforms, overheads, metrics or machine; without it, an overview
-    #[arg(value_name = "WHAT", conflicts_with = "platform", value_parser = value::<Part>)]
+    #[arg(value_name = "WHAT", conflicts_with = "as_platform", value_parser = value::<Part>)]
     pub what: Option<Part>,
     /// Write this machine's platform as TOML instead
     #[arg(long)]
-    pub platform: bool,
+    pub as_platform: bool,
     /// Print JSON instead of tables
     #[arg(long)]
     pub json: bool,
@@ -221,7 +221,7 @@ pub struct ListArguments {
 
 pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
     let platform = Platform::this_machine()?;
-    if arguments.platform {
+    if arguments.as_platform {
         let text = if arguments.json { platform.to_json() } else { platform.to_toml() };
         output::print_data(&text)?;
         return Ok(ExitCode::SUCCESS);
@@ -376,8 +376,8 @@ fn policy(policy: Policy, capabilities: &Capabilities) -> PolicyAnswer {
     let why_not = capabilities.policy(policy).err();
     let edf = PriorityRule::EarliestDeadlineFirst;
     let scopes = [Scope::Global, Scope::Clustered, Scope::Partitioned];
-    // A cell of one core has none to dedicate.
-    let possible = |scope: &Scope| !(policy.dedicates_a_core() && *scope == Scope::Partitioned);
+    // A cell of one CPU has none to dedicate, and a policy with servers has one scope.
+    let possible = |name: &String| name.parse::<PolicyScheduler>().is_ok();
     let name = |scope| PolicyScheduler { policy, scope, rule: edf }.to_string();
     let rule = |rule: PriorityRule| Named {
         name: if rule == edf { String::new() } else { format!(":{}", rule.name()) },
@@ -387,7 +387,7 @@ fn policy(policy: Policy, capabilities: &Capabilities) -> PolicyAnswer {
     PolicyAnswer {
         name: policy.name(),
         description: policy.description(),
-        scopes: scopes.into_iter().filter(possible).map(name).collect(),
+        scopes: scopes.map(name).into_iter().filter(possible).collect(),
         rules: rules.map(rule).into(),
         dedicates_a_core: policy.dedicates_a_core(),
         runs_here: why_not.is_none(),

@@ -28,7 +28,7 @@ impl Text<'_> {
         rows.extend(self.runs());
         rows.push((
             "simulated, analysed".to_owned(),
-            "every scheduler with a priority rule, on any number of CPUs (laxity simulate, laxity analyze)"
+            "all but :grub, -rr, other and scx, on any number of CPUs (laxity simulate, laxity analyze)"
                 .to_owned(),
         ));
         text += &self.table(&rows);
@@ -247,7 +247,7 @@ fn policies(policies: &[PolicyAnswer]) -> Vec<(String, String)> {
     }
     rows.push(own(
         "g-edf, p-rm ...",
-        "those of Linux can be simulated, too, but for :grub, -rr, other and scx: as push-pull, Linux's structure",
+        "Linux's, but for :grub, -rr, other and scx, can be simulated, too: push-pull shows how Linux does it",
     ));
     rows
 }

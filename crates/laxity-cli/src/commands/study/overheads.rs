@@ -19,15 +19,16 @@ Measures releases, interrupts, scheduling decisions, context switches and ticks 
 CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down where they \
 exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for every scheduler \
 costs that `laxity simulate --costs` takes (costs/; not of --instructions, as a number of instructions is no time), and every run \
-as a results directory (cells/). Called again with the same directory it goes on where it was interrupted. Each run takes \
+as a results directory (trials/). Called again with the same directory it goes on where it was interrupted. Each run takes \
 --duration and some seconds more; in emulated machines, minutes.
 
 Examples:
   # a machine with 64 CPUs and sched_ext
-  sudo laxity study overheads --cpus 8,16,24,32,48,64 -o overheads
+  sudo laxity study overheads --cpu-counts 8,16,24,32,48,64 -o overheads
   # any machine that has QEMU; a small one first
-  laxity study overheads --vm --cpus 1 --tasks 2 --schedulers fpp,g-edf -o small
-  laxity study overheads --vm --cpus 1,2,4 -o overheads
+  laxity study overheads --vm --cpu-counts 1 --tasks 2 \\
+      --schedulers fpp,g-edf -o small
+  laxity study overheads --vm --cpu-counts 1,2,4 -o overheads
   # counted, not timed: the host's speed changes nothing
   laxity study overheads --instructions -o instructions
   # releases one by one and together
@@ -81,17 +82,17 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     let schedulers = unique(arguments.schedulers.iter().cloned());
     let sweep = Sweep::new(&arguments.sweep, &schedulers, Kind::Overheads(probes), LOAD, place)?;
     let interrupt = interrupt::flag()?;
-    if !arguments.sweep.cells.is_empty() {
+    if !arguments.sweep.trials.is_empty() {
         if arguments.instructions {
             check_unit()?;
         }
         return sweep.measure_inside(interrupt);
     }
-    let cells = sweep.cells()?;
-    let all = sweep.measure(&cells, interrupt)?;
+    let trials = sweep.trials()?;
+    let all = sweep.measure(&trials, interrupt)?;
     let conditions = &sweep.conditions;
     let evaluation =
-        Evaluation::of(&cells, &sweep.names(), &sweep.folder(), conditions.duration, conditions.seed)?;
+        Evaluation::of(&trials, &sweep.names(), &sweep.folder(), conditions.duration, conditions.seed)?;
     if evaluation.places.is_empty() {
         return sweep.nothing("measured", &evaluation.refused, all);
     }

@@ -18,8 +18,8 @@ Runs n tasks per CPU on m CPUs under every scheduler, with the workload of ackel
 utilizations of 0.001 to 0.1 each, scaled down where they exceed --load), records what the kernel does, and has the oracles check \
 every decision: a job that waits although it should run needs a reason that was measured in that very run. The directory gets a \
 page with tables and figures (report.html): what was checked, what was excused and by what, what was violated and for how long, \
-and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (cells/): \
-`laxity verify DIR/cells/m2/g-edf/n4-0` says more about one. Called again with the same directory it goes on where it was \
+and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (trials/): \
+`laxity verify DIR/trials/m2/g-edf/n4-0` says more about one. Called again with the same directory it goes on where it was \
 interrupted, and tries again what could not be measured. Each run takes --duration and some seconds more; in emulated machines, \
 minutes.
 
@@ -27,14 +27,15 @@ Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be r
 
 Examples:
   # a machine with 64 CPUs and sched_ext
-  sudo laxity study schedules --cpus 8,16,32,64 --sets 10 --duration 1m \\
+  sudo laxity study schedules --cpu-counts 8,16,32,64 --sets 10 --duration 1m \\
       -o schedules
   # any machine that has QEMU; a small one first
-  laxity study schedules --deterministic --cpus 2 --tasks 2 \\
+  laxity study schedules --deterministic --cpu-counts 2 --tasks 2 \\
       --schedulers fpp,g-edf -o small
-  laxity study schedules --deterministic --cpus 2,4,8 --load 0.5 -o schedules
+  laxity study schedules --deterministic --cpu-counts 2,4,8 --load 0.5 \\
+      -o schedules
   # a machine that has KVM, or little else to do
-  laxity study schedules --vm --cpus 2 --duration 3s -o schedules")]
+  laxity study schedules --vm --cpu-counts 2 --duration 3s -o schedules")]
 pub struct SchedulesArguments {
     /// The schedulers, separated by commas or given several times
     #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = value::<NamedScheduler>)]
@@ -61,12 +62,12 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     let schedulers = unique(arguments.schedulers.iter().cloned());
     let sweep = Sweep::new(&arguments.sweep, &schedulers, Kind::Schedules, LOAD, place)?;
     let interrupt = interrupt::flag()?;
-    if !arguments.sweep.cells.is_empty() {
+    if !arguments.sweep.trials.is_empty() {
         return sweep.measure_inside(interrupt);
     }
-    let cells = sweep.cells()?;
-    let all = sweep.measure(&cells, interrupt)?;
-    let evaluation = Evaluation::of(&cells, &sweep.folder())?;
+    let trials = sweep.trials()?;
+    let all = sweep.measure(&trials, interrupt)?;
+    let evaluation = Evaluation::of(&trials, &sweep.folder())?;
     let refused = evaluation.refused();
     if evaluation.measured().next().is_none() {
         return sweep.nothing("measured", &refused, all);
@@ -98,7 +99,7 @@ fn method(sweep: &Sweep<'_>) -> Vec<String> {
     let mut words = sweep.workload_in_words();
     words.push(
         "Every run was recorded and verified as `laxity run` does it: at each instant at which something changes, the jobs that \
-         the scheduler's definition wants are to run. They need not while something of the kernel's is at work for them or on \
+         the scheduler's definition names are to run. They need not while something of the kernel's is at work for them or on \
          its way to them, for as long as the records of the same run show it: the latency of a release, its handler, an \
          interrupt between CPUs, a decision, a switch, a push, a kernel thread, a higher scheduling class, the reserve of \
          background tasks. No constant excuses anything. SCHED_DEADLINE (g-edf) is held to the deadlines and budgets that the \

@@ -1,4 +1,4 @@
-//! What all studies have in common: cells for every scheduler, number of CPUs and number of tasks, measured here or in virtual
+//! What all studies have in common: trials for every scheduler, number of CPUs and number of tasks, measured here or in virtual
 //! machines, and gone on with where they were interrupted.
 
 use crate::arguments::{value, whole};
@@ -6,7 +6,7 @@ use crate::commands::check_length;
 use crate::commands::vm::memory;
 use crate::output;
 use crate::study::{
-    Batching, CELLS_DIRECTORY, Cap, Cell, Conditions, Contender, Kind, Machines, Numbers, PAGE_FILE, State,
+    Batching, Cap, Conditions, Contender, Kind, Machines, Numbers, PAGE_FILE, State, TRIALS_DIRECTORY, Trial,
     check_cpus, measure_here, measure_in_machines,
 };
 use clap::Args;
@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 pub struct SweepArguments {
     /// Numbers of CPUs m, such as 8,16,32; default: all of this machine, 2 in virtual machines, 1 where instructions are counted
     #[arg(help_heading = "Machine", long, value_name = "NUMBERS", value_parser = value::<Numbers>)]
-    pub cpus: Option<Numbers>,
+    pub cpu_counts: Option<Numbers>,
     /// Numbers of tasks per CPU n: there are n m tasks
     #[arg(help_heading = "Workload", long, value_name = "NUMBERS", default_value = "1,2,4,6,8,10,12,14,16,18,20", value_parser = value::<Numbers>)]
     pub tasks: Numbers,
@@ -65,9 +65,9 @@ pub struct SweepArguments {
     /// The study's directory; default: laxity-results/ and the study's name
     #[arg(help_heading = "Output", short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Only these cells, into the directory itself: how a virtual machine is told what to measure
-    #[arg(long, hide = true, value_delimiter = ',', value_parser = value::<Cell>)]
-    pub cells: Vec<Cell>,
+    /// Only these trials, into the directory itself: how a virtual machine is told what to measure
+    #[arg(long, hide = true, value_delimiter = ',', value_parser = value::<Trial>)]
+    pub trials: Vec<Trial>,
 }
 
 /// A share of one, in thousandths.
@@ -83,7 +83,7 @@ fn load(text: &str) -> std::result::Result<Cap, String> {
     Ok(Cap(thousandths))
 }
 
-/// What a directory's cells were measured with: they are only taken together with such.
+/// What a directory's trials were measured with: they are only taken together with such.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Description {
     version: u32,
@@ -121,7 +121,7 @@ pub struct Sweep<'a> {
     pub arguments: &'a SweepArguments,
     /// The schedulers, each once, or both ways.
     pub schedulers: Vec<Contender>,
-    /// What all cells have in common.
+    /// What all trials have in common.
     pub conditions: Conditions,
     /// Where.
     pub place: Where,
@@ -173,27 +173,27 @@ impl<'a> Sweep<'a> {
         self.arguments.out.clone().unwrap_or_else(default)
     }
 
-    /// Where its cells are.
+    /// Where its trials are.
     pub fn folder(&self) -> PathBuf {
-        self.directory().join(CELLS_DIRECTORY)
+        self.directory().join(TRIALS_DIRECTORY)
     }
 
-    /// Measures what is left of the cells; whether all were tried, or an interruption came first.
+    /// Measures what is left of the trials; whether all were tried, or an interruption came first.
     ///
     /// # Errors
     ///
     /// The directory is another study's; nothing can be measured here at all.
-    pub fn measure(&self, cells: &[Cell], interrupt: &'static AtomicBool) -> Result<bool> {
+    pub fn measure(&self, trials: &[Trial], interrupt: &'static AtomicBool) -> Result<bool> {
         let directory = self.directory();
         self.check_kernel()?;
         if self.place == Where::Here {
-            check_cpus(cells)?;
+            check_cpus(trials)?;
         }
         check_description(&directory, &self.description())?;
         let folder = self.folder();
-        let left = left_over(cells, &folder)?;
+        let left = left_over(trials, &folder)?;
         if !self.conditions.quiet {
-            self.announce(cells, &left);
+            self.announce(trials, &left);
         }
         match self.machines() {
             _ if left.is_empty() => Ok(true),
@@ -202,19 +202,19 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// In a virtual machine: the cells that it is told, and nothing else.
+    /// In a virtual machine: the trials that it is told, and nothing else.
     ///
     /// # Errors
     ///
     /// As [`Sweep::measure`].
     pub fn measure_inside(&self, interrupt: &'static AtomicBool) -> Result<ExitCode> {
-        let folder = self.arguments.out.clone().unwrap_or_else(|| PathBuf::from(CELLS_DIRECTORY));
-        let cells: Vec<&Cell> = self.arguments.cells.iter().collect();
-        let all = measure_here(&cells, &folder, &self.conditions, interrupt)?;
+        let folder = self.arguments.out.clone().unwrap_or_else(|| PathBuf::from(TRIALS_DIRECTORY));
+        let trials: Vec<&Trial> = self.arguments.trials.iter().collect();
+        let all = measure_here(&trials, &folder, &self.conditions, interrupt)?;
         Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(output::INTERRUPTED) })
     }
 
-    /// A kernel that is named is one: not every cell has to find out that it is not.
+    /// A kernel that is named is one: not every trial has to find out that it is not.
     fn check_kernel(&self) -> Result<()> {
         let Some(file) = &self.arguments.kernel else { return Ok(()) };
         let kernel = laxity_vm::preflight(file)?;
@@ -240,7 +240,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn cpus(&self) -> Result<Vec<u32>> {
-        Ok(match (&self.arguments.cpus, self.place) {
+        Ok(match (&self.arguments.cpu_counts, self.place) {
             (Some(numbers), _) => numbers.0.clone(),
             (None, Where::Counted) if self.conditions.kind != Kind::Schedules => vec![1],
             (None, Where::Machines | Where::Counted) => vec![2],
@@ -250,29 +250,29 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// All cells: one scheduler after the other for each number of CPUs. Where no number of CPUs was asked for, a
+    /// All trials: one scheduler after the other for each number of CPUs. Where no number of CPUs was asked for, a
     /// scheduler that
     /// dedicates one has two.
     ///
     /// # Errors
     ///
     /// This machine cannot be read.
-    pub fn cells(&self) -> Result<Vec<Cell>> {
-        let mut cells = Vec::new();
+    pub fn trials(&self) -> Result<Vec<Trial>> {
+        let mut trials = Vec::new();
         for cpus in self.cpus()? {
             for scheduler in &self.schedulers {
                 for &tasks_per_cpu in &self.arguments.tasks.0 {
                     for set in 0..self.arguments.sets {
-                        let mut cell = Cell { scheduler: scheduler.clone(), cpus, tasks_per_cpu, set };
-                        if self.arguments.cpus.is_none() && cell.impossible().is_some() {
-                            cell.cpus = 2;
+                        let mut trial = Trial { scheduler: scheduler.clone(), cpus, tasks_per_cpu, set };
+                        if self.arguments.cpu_counts.is_none() && trial.impossible().is_some() {
+                            trial.cpus = 2;
                         }
-                        cells.push(cell);
+                        trials.push(trial);
                     }
                 }
             }
         }
-        Ok(cells)
+        Ok(trials)
     }
 
     fn description(&self) -> Description {
@@ -293,13 +293,13 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn announce(&self, cells: &[Cell], left: &[&Cell]) {
-        let done = cells.len() - left.len();
+    fn announce(&self, trials: &[Trial], left: &[&Trial]) {
+        let done = trials.len() - left.len();
         let number = f64::from(u32::try_from(left.len()).unwrap_or(u32::MAX));
         let minutes = self.conditions.duration.as_secs_f64() * number / 60.0;
         output::say(format_args!(
             "{}, {done} of them done or impossible; the others take {minutes:.1} min or more in all",
-            plural(cells.len(), "run")
+            plural(trials.len(), "run")
         ));
     }
 
@@ -332,7 +332,7 @@ impl<'a> Sweep<'a> {
     /// # Errors
     ///
     /// The reasons, unless it was interrupted.
-    pub fn nothing(&self, what: &str, refused: &[(Cell, String)], all: bool) -> Result<ExitCode> {
+    pub fn nothing(&self, what: &str, refused: &[(Trial, String)], all: bool) -> Result<ExitCode> {
         if !all {
             output::say(format_args!("interrupted before anything was {what}"));
             return Ok(ExitCode::from(output::INTERRUPTED));
@@ -349,12 +349,12 @@ impl<'a> Sweep<'a> {
     }
 
     /// Says what could not be measured and where the page is, and whether the study is whole.
-    pub fn conclude(&self, refused: &[(Cell, String)]) {
+    pub fn conclude(&self, refused: &[(Trial, String)]) {
         let mut said: Vec<(&str, &str)> = Vec::new();
-        for (cell, why) in refused {
-            if !said.contains(&(&cell.scheduler.name, why)) {
-                said.push((&cell.scheduler.name, why));
-                output::say(format_args!("{} not measured: {why}", cell.scheduler));
+        for (trial, why) in refused {
+            if !said.contains(&(&trial.scheduler.name, why)) {
+                said.push((&trial.scheduler.name, why));
+                output::say(format_args!("{} not measured: {why}", trial.scheduler));
             }
         }
         let page = self.directory().join(PAGE_FILE);
@@ -362,7 +362,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The exit code of a study of which so many cells are left, although all were tried or because an interruption came.
+/// The exit code of a study of which so many trials are left, although all were tried or because an interruption came.
 pub fn ended(all: bool, open: usize) -> ExitCode {
     if all {
         return ExitCode::SUCCESS;
@@ -372,7 +372,7 @@ pub fn ended(all: bool, open: usize) -> ExitCode {
     ExitCode::from(output::INTERRUPTED)
 }
 
-/// Cells in one directory are measured alike.
+/// Trials in one directory are measured alike.
 fn check_description(directory: &Path, description: &Description) -> Result<()> {
     let path = directory.join(DESCRIPTION_FILE);
     if is_begun(directory, DESCRIPTION_FILE, "study")? {
@@ -410,13 +410,13 @@ fn differences(there: &Description, asked: &Description) -> String {
     differs.collect::<Vec<_>>().join("; ")
 }
 
-/// Cells that are still to be measured; those that no machine can run are refused at once.
-fn left_over<'c>(cells: &'c [Cell], folder: &Path) -> Result<Vec<&'c Cell>> {
+/// Trials that are still to be measured; those that no machine can run are refused at once.
+fn left_over<'c>(trials: &'c [Trial], folder: &Path) -> Result<Vec<&'c Trial>> {
     let mut left = Vec::new();
-    for cell in cells.iter().filter(|cell| cell.state(folder) != State::Measured) {
-        match cell.impossible() {
-            Some(why) => cell.refuse(folder, &why)?,
-            None => left.push(cell),
+    for trial in trials.iter().filter(|trial| trial.state(folder) != State::Measured) {
+        match trial.impossible() {
+            Some(why) => trial.refuse(folder, &why)?,
+            None => left.push(trial),
         }
     }
     Ok(left)

@@ -1,11 +1,11 @@
-//! What the cells of a study have given: statistics by scheduler, number of CPUs, tasks per CPU and kind of overhead.
+//! What the trials of a study have given: statistics by scheduler, number of CPUs, tasks per CPU and kind of overhead.
 //!
 //! 1. Means are of all undisturbed samples. Maxima and percentiles grow with the number of samples, so they are of equally many
 //!    from every point of one kind (cerqueira2014, IV-A; the method is Brandenburg's): as many as the point with the fewest has,
 //!    of those that have [`EQUAL_LEAST`] at least. Points with fewer are shown with what they have, and say so.
 //! 2. Task sets of one size are taken together.
 
-use crate::study::{Cell, Place, State};
+use crate::study::{Place, State, Trial};
 use laxity_lab::overheads::{RunOverheads, class_of, read, samples_path};
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _};
 use laxity_overheads::{
@@ -45,44 +45,44 @@ pub struct Measured {
 pub struct Evaluation {
     /// By place.
     pub places: BTreeMap<Place, Measured>,
-    /// Cells that could not be measured, and why.
-    pub refused: Vec<(Cell, String)>,
-    /// Cells that have not been measured yet.
+    /// Trials that could not be measured, and why.
+    pub refused: Vec<(Trial, String)>,
+    /// Trials that have not been measured yet.
     pub open: usize,
 }
 
 impl Evaluation {
-    /// Reads all cells, whose runs are of this duration.
+    /// Reads all trials, whose runs are of this duration.
     ///
     /// # Errors
     ///
     /// A file that is damaged.
     pub fn of(
-        cells: &[Cell],
+        trials: &[Trial],
         schedulers: &[String],
         folder: &Path,
         duration: Duration,
         seed: u64,
     ) -> Result<Evaluation> {
         let mut evaluation = Evaluation { places: BTreeMap::new(), refused: Vec::new(), open: 0 };
-        for cell in cells {
-            match cell.state(folder) {
+        for trial in trials {
+            match trial.state(folder) {
                 State::Open => evaluation.open += 1,
-                State::NotMeasured(why) => evaluation.refused.push((cell.clone(), why)),
-                State::Measured => evaluation.take(cell, schedulers, &cell.folder(folder), seed)?,
+                State::NotMeasured(why) => evaluation.refused.push((trial.clone(), why)),
+                State::Measured => evaluation.take(trial, schedulers, &trial.folder(folder), seed)?,
             }
         }
         evaluation.draw_points(duration, seed);
         Ok(evaluation)
     }
 
-    fn take(&mut self, cell: &Cell, schedulers: &[String], folder: &Path, seed: u64) -> Result<()> {
+    fn take(&mut self, trial: &Trial, schedulers: &[String], folder: &Path, seed: u64) -> Result<()> {
         let Some(run) = read(folder)?.into_iter().next() else {
-            self.refused.push((cell.clone(), "its overheads could not be recorded".to_owned()));
+            self.refused.push((trial.clone(), "its overheads could not be recorded".to_owned()));
             return Ok(());
         };
-        let groups = samples_of(folder, &run, class_of(&cell.scheduler.scheduler.any()), seed)?;
-        let place = cell.place(schedulers);
+        let groups = samples_of(folder, &run, class_of(&trial.scheduler.scheduler.any()), seed)?;
+        let place = trial.place(schedulers);
         match self.places.get_mut(&place) {
             Some(measured) => {
                 measured.groups.merge(&groups);

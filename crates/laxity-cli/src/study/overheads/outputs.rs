@@ -248,7 +248,7 @@ impl Told<'_> {
             .collect();
         let names = shown.iter().map(|&at| format!("{}: mean / 99 %", self.schedulers[at].name));
         let row = |n: &u32| {
-            let cell = |&at: &usize| match self.point(cpus, at, *n, kind) {
+            let trial = |&at: &usize| match self.point(cpus, at, *n, kind) {
                 None => "-".to_owned(),
                 Some(Point { all, equal, .. }) => {
                     let few = if all.number < EQUAL_LEAST { "*" } else { "" };
@@ -256,7 +256,7 @@ impl Told<'_> {
                     format!("{} / {}{few}", self.unit.text(all.mean), self.unit.text(p99))
                 }
             };
-            [n.to_string()].into_iter().chain(shown.iter().map(cell)).collect::<Vec<String>>()
+            [n.to_string()].into_iter().chain(shown.iter().map(trial)).collect::<Vec<String>>()
         };
         PlainTable {
             caption: format!("{title} ({}; *: fewer than {EQUAL_LEAST} samples)", self.unit),
@@ -417,7 +417,7 @@ impl Told<'_> {
         }
     }
 
-    /// Cells that could not be measured, by reason, and quantities that the kernel does not offer.
+    /// Trials that could not be measured, by reason, and quantities that the kernel does not offer.
     fn not_measured(&self) -> Option<PlainTable> {
         let mut rows = refusals(&self.evaluation.refused);
         if let Some(measured) = self.evaluation.places.values().next() {

@@ -1,7 +1,7 @@
 //! What `laxity study schedules --json` prints.
 
 use super::evaluation::{Evaluation, JobMetrics, Outcome};
-use crate::study::Cell;
+use crate::study::Trial;
 use laxity_trace::{ScheduleRecord, SpanRecord, VerificationRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,8 +17,8 @@ pub struct Answer {
     version: u32,
     /// Whether all schedules that were recorded are what their schedulers' definitions say.
     clean: bool,
-    /// The cells, in the study's order.
-    cells: Vec<CellAnswer>,
+    /// The trials, in the study's order.
+    trials: Vec<CellAnswer>,
 }
 
 /// One run.
@@ -44,7 +44,7 @@ struct CellAnswer {
     jobs: Option<JobMetrics>,
     /// The schedule and what the oracles said of it.
     schedule: Option<Checked>,
-    /// Why there is no schedule; null if there is one, or if the cell was not measured.
+    /// Why there is no schedule; null if there is one, or if the trial was not measured.
     schedule_not_recorded: Option<String>,
 }
 
@@ -76,24 +76,24 @@ impl Answer {
         Answer {
             version: VERSION,
             clean: evaluation.violations() == 0,
-            cells: evaluation
-                .cells
+            trials: evaluation
+                .trials
                 .iter()
-                .map(|(cell, outcome)| CellAnswer::of(cell, outcome, batching))
+                .map(|(trial, outcome)| CellAnswer::of(trial, outcome, batching))
                 .collect(),
         }
     }
 }
 
 impl CellAnswer {
-    fn of(cell: &Cell, outcome: &Outcome, batching: bool) -> CellAnswer {
+    fn of(trial: &Trial, outcome: &Outcome, batching: bool) -> CellAnswer {
         let mut answer = CellAnswer {
-            scheduler: cell.scheduler.name.clone(),
-            batching: cell.scheduler.batches(batching),
-            cpus: cell.cpus,
-            tasks_per_cpu: cell.tasks_per_cpu,
-            tasks: cell.tasks(),
-            set: cell.set,
+            scheduler: trial.scheduler.name.clone(),
+            batching: trial.scheduler.batches(batching),
+            cpus: trial.cpus,
+            tasks_per_cpu: trial.tasks_per_cpu,
+            tasks: trial.tasks(),
+            set: trial.set,
             not_measured: None,
             kernel: None,
             jobs: None,

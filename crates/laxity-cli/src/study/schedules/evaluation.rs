@@ -1,6 +1,6 @@
-//! What the cells of a study of schedules have given, and their sums.
+//! What the trials of a study of schedules have given, and their sums.
 
-use crate::study::{Cell, Place, State};
+use crate::study::{Place, State, Trial};
 use laxity_model::{Diagnostic, Result, ShownPath as _, TaskSet};
 use laxity_report::Verified;
 use laxity_trace::{Counts, Results, RunSummary, Sample, ScheduleRecord, SpanRecord, Tardiness};
@@ -63,7 +63,7 @@ impl JobMetrics {
     }
 }
 
-/// A cell that was measured.
+/// A trial that was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// How the jobs ended.
@@ -75,7 +75,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// From a cell's results.
+    /// From a trial's results.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Measured {
     }
 }
 
-/// The state of a cell.
+/// The state of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It was measured.
@@ -107,73 +107,73 @@ pub enum Outcome {
     Open,
 }
 
-/// All cells, in the study's order.
+/// All trials, in the study's order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// Each with its state.
-    pub cells: Vec<(Cell, Outcome)>,
+    pub trials: Vec<(Trial, Outcome)>,
 }
 
 impl Evaluation {
-    /// Reads all cells.
+    /// Reads all trials.
     ///
     /// # Errors
     ///
     /// A file that is damaged.
-    pub fn of(cells: &[Cell], folder: &Path) -> Result<Evaluation> {
-        let read = |cell: &Cell| {
-            let outcome = match cell.state(folder) {
+    pub fn of(trials: &[Trial], folder: &Path) -> Result<Evaluation> {
+        let read = |trial: &Trial| {
+            let outcome = match trial.state(folder) {
                 State::Open => Outcome::Open,
                 State::NotMeasured(why) => Outcome::NotMeasured(why),
                 State::Measured => {
-                    let directory = cell.folder(folder);
+                    let directory = trial.folder(folder);
                     let measured = laxity_trace::load(&directory).and_then(Measured::of);
                     let context = |error: Diagnostic| error.context(directory.shown().to_string());
                     Outcome::Measured(Box::new(measured.map_err(context)?))
                 }
             };
-            Ok((cell.clone(), outcome))
+            Ok((trial.clone(), outcome))
         };
-        Ok(Evaluation { cells: cells.iter().map(read).collect::<Result<_>>()? })
+        Ok(Evaluation { trials: trials.iter().map(read).collect::<Result<_>>()? })
     }
 
-    /// Cells that were measured.
-    pub fn measured(&self) -> impl Iterator<Item = (&Cell, &Measured)> {
-        self.cells.iter().filter_map(|(cell, outcome)| match outcome {
-            Outcome::Measured(measured) => Some((cell, &**measured)),
+    /// Trials that were measured.
+    pub fn measured(&self) -> impl Iterator<Item = (&Trial, &Measured)> {
+        self.trials.iter().filter_map(|(trial, outcome)| match outcome {
+            Outcome::Measured(measured) => Some((trial, &**measured)),
             _ => None,
         })
     }
 
-    /// Schedules that were recorded, of cells with this number of CPUs.
-    pub fn schedules(&self, cpus: u32) -> impl Iterator<Item = (&Cell, &ScheduleRecord)> {
-        let of = self.measured().filter(move |(cell, _)| cell.cpus == cpus);
-        of.filter_map(|(cell, measured)| Some((cell, measured.schedule.as_ref().ok()?)))
+    /// Schedules that were recorded, of trials with this number of CPUs.
+    pub fn schedules(&self, cpus: u32) -> impl Iterator<Item = (&Trial, &ScheduleRecord)> {
+        let of = self.measured().filter(move |(trial, _)| trial.cpus == cpus);
+        of.filter_map(|(trial, measured)| Some((trial, measured.schedule.as_ref().ok()?)))
     }
 
-    /// Cells that have not been measured yet.
+    /// Trials that have not been measured yet.
     pub fn open(&self) -> usize {
-        self.cells.iter().filter(|(_, outcome)| *outcome == Outcome::Open).count()
+        self.trials.iter().filter(|(_, outcome)| *outcome == Outcome::Open).count()
     }
 
-    /// Cells that could not be measured, or whose schedules could not be recorded, and why.
-    pub fn refused(&self) -> Vec<(Cell, String)> {
-        let why = |(cell, outcome): &(Cell, Outcome)| match outcome {
-            Outcome::NotMeasured(why) => Some((cell.clone(), why.clone())),
+    /// Trials that could not be measured, or whose schedules could not be recorded, and why.
+    pub fn refused(&self) -> Vec<(Trial, String)> {
+        let why = |(trial, outcome): &(Trial, Outcome)| match outcome {
+            Outcome::NotMeasured(why) => Some((trial.clone(), why.clone())),
             Outcome::Measured(measured) => {
                 let why = measured.schedule.as_ref().err()?;
-                Some((cell.clone(), format!("no schedule: {why}")))
+                Some((trial.clone(), format!("no schedule: {why}")))
             }
             Outcome::Open => None,
         };
-        self.cells.iter().filter_map(why).collect()
+        self.trials.iter().filter_map(why).collect()
     }
 
     /// What the oracles say of the schedules of each scheduler with this number of CPUs.
     pub fn verified(&self, cpus: u32) -> BTreeMap<String, Verified> {
         let mut by_scheduler: BTreeMap<String, Verified> = BTreeMap::new();
-        for (cell, schedule) in self.schedules(cpus) {
-            by_scheduler.entry(cell.scheduler.name.clone()).or_default().add(schedule);
+        for (trial, schedule) in self.schedules(cpus) {
+            by_scheduler.entry(trial.scheduler.name.clone()).or_default().add(schedule);
         }
         by_scheduler
     }
@@ -182,9 +182,9 @@ impl Evaluation {
     /// number of CPUs taken together.
     pub fn windows(&self, cpus: u32) -> BTreeMap<(String, String), SpanRecord> {
         let mut all: BTreeMap<(String, String), SpanRecord> = BTreeMap::new();
-        for (cell, schedule) in self.schedules(cpus) {
+        for (trial, schedule) in self.schedules(cpus) {
             for (name, span) in &schedule.windows {
-                let known = all.entry((cell.scheduler.name.clone(), name.clone())).or_default();
+                let known = all.entry((trial.scheduler.name.clone(), name.clone())).or_default();
                 known.count += span.count;
                 known.longest_ns = known.longest_ns.max(span.longest_ns);
                 known.total_ns = known.total_ns.saturating_add(span.total_ns);
@@ -200,14 +200,14 @@ impl Evaluation {
 
     /// Violations of all schedules.
     pub fn violations(&self) -> u64 {
-        let of = |(_, measured): (&Cell, &Measured)| {
+        let of = |(_, measured): (&Trial, &Measured)| {
             measured.schedule.as_ref().map_or(0, |schedule| schedule.verification.violations_count())
         };
         self.measured().map(of).sum()
     }
 
-    /// The places of cells that were measured.
+    /// The places of trials that were measured.
     pub fn places(&self, schedulers: &[String]) -> Vec<Place> {
-        self.measured().map(|(cell, _)| cell.place(schedulers)).collect()
+        self.measured().map(|(trial, _)| trial.place(schedulers)).collect()
     }
 }

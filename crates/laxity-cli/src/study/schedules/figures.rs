@@ -3,15 +3,15 @@
 
 use super::evaluation::Measured;
 use super::outputs::Told;
-use crate::study::Cell;
+use crate::study::Trial;
 use crate::study::page::cpus_in_words;
 use laxity_report::{LinesFigure, LinesPanel, LinesScale};
 use laxity_trace::ScheduleRecord;
 
-/// The cells of one scheduler and size.
-type Cells<'a> = [&'a Measured];
+/// The trials of one scheduler and size.
+type Trials<'a> = [&'a Measured];
 /// What a panel shows of them.
-type Value = fn(&Cells<'_>) -> Option<f64>;
+type Value = fn(&Trials<'_>) -> Option<f64>;
 
 /// A figure: name of its file, title, how to read it, and its panels, each with heading and unit.
 struct Shown {
@@ -28,15 +28,15 @@ const SHOWN: [Shown; 3] = [
         caption: "An instant is checked whenever something changes. A deviation is excused if something measured in the same \
                   run explains all of it; what nothing explains is a violation.",
         panels: [
-            ("Excused deviations", "per 100 instants", |cells| {
-                let excused = sum(cells, |schedule| schedule.verification.excused.count)?;
-                share(excused, sum(cells, |schedule| schedule.verification.instants)?)
+            ("Excused deviations", "per 100 instants", |trials| {
+                let excused = sum(trials, |schedule| schedule.verification.excused.count)?;
+                share(excused, sum(trials, |schedule| schedule.verification.instants)?)
             }),
-            ("Longest excused", "ms", |cells| {
-                most(cells, |schedule| schedule.verification.excused.longest_ns)
+            ("Longest excused", "ms", |trials| {
+                most(trials, |schedule| schedule.verification.excused.longest_ns)
             }),
-            ("Longest violation", "ms", |cells| {
-                most(cells, |schedule| {
+            ("Longest violation", "ms", |trials| {
+                most(trials, |schedule| {
                     let violated = schedule.verification.violated.iter();
                     violated.map(|rule| rule.violations.longest_ns).max().unwrap_or(0)
                 })
@@ -48,15 +48,15 @@ const SHOWN: [Shown; 3] = [
         title: "How the jobs ended",
         caption: "Laxity is normalized by the period, and the mean over tasks of the means over jobs (lelli2012, Table 2).",
         panels: [
-            ("Jobs that missed their deadlines", "%", |cells| {
-                let counts = |of: fn(&Measured) -> u64| cells.iter().map(|cell| of(cell)).sum();
-                share(counts(|cell| cell.jobs.counts.misses), counts(|cell| cell.jobs.counts.jobs))
+            ("Jobs that missed their deadlines", "%", |trials| {
+                let counts = |of: fn(&Measured) -> u64| trials.iter().map(|trial| of(trial)).sum();
+                share(counts(|trial| trial.jobs.counts.misses), counts(|trial| trial.jobs.counts.jobs))
             }),
-            ("Largest tardiness", "ms", |cells| {
-                cells.iter().filter_map(|cell| Some(ms(cell.jobs.tardiness_ns?.max))).reduce(f64::max)
+            ("Largest tardiness", "ms", |trials| {
+                trials.iter().filter_map(|trial| Some(ms(trial.jobs.tardiness_ns?.max))).reduce(f64::max)
             }),
-            ("Mean laxity", "of a period", |cells| {
-                mean(cells, |cell| Some(cell.jobs.normalized_laxity?.mean))
+            ("Mean laxity", "of a period", |trials| {
+                mean(trials, |trial| Some(trial.jobs.normalized_laxity?.mean))
             }),
         ],
     },
@@ -65,29 +65,31 @@ const SHOWN: [Shown; 3] = [
         title: "Switches and migrations",
         caption: "As the kernel counts them for the tasks' threads; decisions as they are in the recorded schedules.",
         panels: [
-            ("Context switches", "per job", |cells| {
-                mean(cells, |cell| cell.jobs.per_job(cell.jobs.context_switches))
+            ("Context switches", "per job", |trials| {
+                mean(trials, |trial| trial.jobs.per_job(trial.jobs.context_switches))
             }),
-            ("Migrations", "per job", |cells| mean(cells, |cell| cell.jobs.per_job(cell.jobs.migrations))),
-            ("Decisions", "per job", |cells| {
-                mean(cells, |cell| cell.jobs.per_job(Some(cell.schedule.as_ref().ok()?.decisions)))
+            ("Migrations", "per job", |trials| {
+                mean(trials, |trial| trial.jobs.per_job(trial.jobs.migrations))
+            }),
+            ("Decisions", "per job", |trials| {
+                mean(trials, |trial| trial.jobs.per_job(Some(trial.schedule.as_ref().ok()?.decisions)))
             }),
         ],
     },
 ];
 
-fn sum(cells: &Cells<'_>, of: fn(&ScheduleRecord) -> u64) -> Option<u64> {
+fn sum(trials: &Trials<'_>, of: fn(&ScheduleRecord) -> u64) -> Option<u64> {
     let schedules: Vec<&ScheduleRecord> =
-        cells.iter().filter_map(|cell| cell.schedule.as_ref().ok()).collect();
+        trials.iter().filter_map(|trial| trial.schedule.as_ref().ok()).collect();
     (!schedules.is_empty()).then(|| schedules.into_iter().map(of).sum())
 }
 
-fn most(cells: &Cells<'_>, of: fn(&ScheduleRecord) -> u64) -> Option<f64> {
-    cells.iter().filter_map(|cell| Some(ms(of(cell.schedule.as_ref().ok()?)))).reduce(f64::max)
+fn most(trials: &Trials<'_>, of: fn(&ScheduleRecord) -> u64) -> Option<f64> {
+    trials.iter().filter_map(|trial| Some(ms(of(trial.schedule.as_ref().ok()?)))).reduce(f64::max)
 }
 
-fn mean(cells: &Cells<'_>, of: fn(&Measured) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = cells.iter().filter_map(|cell| of(cell)).collect();
+fn mean(trials: &Trials<'_>, of: fn(&Measured) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();
     let number = f64::from(u32::try_from(values.len()).ok()?);
     (number > 0.0).then(|| values.iter().sum::<f64>() / number)
 }
@@ -129,12 +131,14 @@ impl Told<'_> {
 
     fn line(&self, cpus: u32, scheduler: &str, value: Value) -> Vec<(f64, f64)> {
         let point = |tasks_per_cpu: u32| {
-            let own = |cell: &Cell| {
-                cell.cpus == cpus && cell.tasks_per_cpu == tasks_per_cpu && cell.scheduler.name == scheduler
+            let own = |trial: &Trial| {
+                trial.cpus == cpus
+                    && trial.tasks_per_cpu == tasks_per_cpu
+                    && trial.scheduler.name == scheduler
             };
-            let cells: Vec<&Measured> =
-                self.evaluation.measured().filter(|(cell, _)| own(cell)).map(|(_, one)| one).collect();
-            Some((f64::from(tasks_per_cpu), value(&cells)?))
+            let trials: Vec<&Measured> =
+                self.evaluation.measured().filter(|(trial, _)| own(trial)).map(|(_, one)| one).collect();
+            Some((f64::from(tasks_per_cpu), value(&trials)?))
         };
         self.sizes(cpus).into_iter().filter_map(point).collect()
     }

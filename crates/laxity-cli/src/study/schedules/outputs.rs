@@ -3,7 +3,7 @@
 use super::evaluation::{Evaluation, JobMetrics, Measured};
 use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
-use crate::study::{Cell, Place};
+use crate::study::{Place, Trial};
 use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{PageSection, PlainTable, StudyPage, Verified, count, percent, significant, span_ns};
 use laxity_trace::ScheduleRecord;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// All numbers.
 pub const TABLE_FILE: &str = "schedules.csv";
-/// Violations in words on a page, for each number of CPUs; cells have all.
+/// Violations in words on a page, for each number of CPUs; trials have all.
 const WORDS_MOST: usize = 30;
 
 /// A study that was evaluated, and what is to be said of it.
@@ -39,23 +39,23 @@ impl Told<'_> {
         write_page(&directory, &self.page())
     }
 
-    /// A row per cell that was measured.
+    /// A row per trial that was measured.
     fn csv(&self) -> String {
         let mut text = String::from(
             "cpus,tasks_per_cpu,tasks,set,scheduler,jobs,completed,misses,tardy,tardiness_ns_mean,tardiness_ns_max,\
              normalized_laxity_mean,laxity_ns_min,migrations,context_switches,measured_utilization,instants,decisions,\
              excused,excused_ns_max,excused_ns_total,violations,violation_ns_max,violation_ns_total,records_lost,schedule_end_ns,batching\n",
         );
-        for (cell, measured) in self.evaluation.measured() {
+        for (trial, measured) in self.evaluation.measured() {
             let JobMetrics { counts, tardiness_ns, .. } = &measured.jobs;
             let _ = write!(
                 text,
                 "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                cell.cpus,
-                cell.tasks_per_cpu,
-                cell.tasks(),
-                cell.set,
-                cell.scheduler.name,
+                trial.cpus,
+                trial.tasks_per_cpu,
+                trial.tasks(),
+                trial.set,
+                trial.scheduler.name,
                 counts.jobs,
                 counts.completed,
                 counts.misses,
@@ -69,7 +69,7 @@ impl Told<'_> {
                 float(measured.jobs.measured_utilization, 4),
             );
             text += &measured.schedule.as_ref().map_or_else(|_| ",".repeat(10), checked);
-            let _ = writeln!(text, ",{}", on_or_off(cell.scheduler.batches(self.batching)));
+            let _ = writeln!(text, ",{}", on_or_off(trial.scheduler.batches(self.batching)));
         }
         text
     }
@@ -129,7 +129,7 @@ impl Told<'_> {
         );
         let late = |name: &String| {
             let of = self.evaluation.measured();
-            let of = of.filter(|(cell, _)| cell.cpus == cpus && cell.scheduler.name == *name);
+            let of = of.filter(|(trial, _)| trial.cpus == cpus && trial.scheduler.name == *name);
             let (jobs, misses, made) = of.fold((0, 0, false), |(jobs, misses, _), (_, measured)| {
                 (jobs + measured.jobs.counts.jobs, misses + measured.jobs.counts.misses, true)
             });
@@ -185,13 +185,13 @@ impl Told<'_> {
     fn violations(&self, cpus: u32) -> Option<PlainTable> {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut left_out = 0;
-        for (cell, schedule) in self.evaluation.schedules(cpus) {
+        for (trial, schedule) in self.evaluation.schedules(cpus) {
             for text in &schedule.verification.violations {
                 match rows.len() < WORDS_MOST {
                     true => {
                         rows.push(vec![
-                            cell.scheduler.name.clone(),
-                            cell.tasks_per_cpu.to_string(),
+                            trial.scheduler.name.clone(),
+                            trial.tasks_per_cpu.to_string(),
                             text.clone(),
                         ]);
                     }
@@ -201,7 +201,7 @@ impl Told<'_> {
         }
         let more = match left_out {
             0 => String::new(),
-            more => format!("; {more} more are in the manifests below cells/"),
+            more => format!("; {more} more are in the manifests below trials/"),
         };
         (!rows.is_empty()).then(|| PlainTable {
             caption: format!("Violations{more}"),
@@ -236,14 +236,14 @@ impl Told<'_> {
         let shown: Vec<&String> =
             self.schedulers.iter().filter(|name| verified.contains_key(*name)).collect();
         let row = |name: &&str| {
-            let cell = |scheduler: &&String| match windows.get(&((*scheduler).clone(), (*name).to_owned())) {
+            let trial = |scheduler: &&String| match windows.get(&((*scheduler).clone(), (*name).to_owned())) {
                 None => "-".to_owned(),
                 Some(span) => {
                     let mean = span.total_ns.checked_div(span.count).unwrap_or(0);
                     format!("{}: {}, {}", count(span.count), span_ns(mean), span_ns(span.longest_ns))
                 }
             };
-            [name.replace('-', " ")].into_iter().chain(shown.iter().map(cell)).collect::<Vec<String>>()
+            [name.replace('-', " ")].into_iter().chain(shown.iter().map(trial)).collect::<Vec<String>>()
         };
         (!names.is_empty()).then(|| PlainTable {
             caption: "Measured in the runs: how many, mean, longest".to_owned(),
@@ -253,17 +253,17 @@ impl Told<'_> {
         })
     }
 
-    /// A row per cell: how its jobs ended.
+    /// A row per trial: how its jobs ended.
     fn jobs(&self, cpus: u32) -> PlainTable {
         let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), significant);
-        let row = |(cell, Measured { jobs, schedule, .. }): (&Cell, &Measured)| {
+        let row = |(trial, Measured { jobs, schedule, .. }): (&Trial, &Measured)| {
             let checked = schedule.as_ref().map_or_else(
                 |_| ["-".to_owned(), "-".to_owned()],
                 |s| [count(s.verification.instants), count(s.verification.violations_count())],
             );
             let mut row = vec![
-                cell.scheduler.name.clone(),
-                cell.tasks_per_cpu.to_string(),
+                trial.scheduler.name.clone(),
+                trial.tasks_per_cpu.to_string(),
                 count(jobs.counts.jobs),
                 count(jobs.counts.misses),
                 count(jobs.tardy),
@@ -277,7 +277,7 @@ impl Told<'_> {
             row.extend(checked);
             row
         };
-        let of = self.evaluation.measured().filter(|(cell, _)| cell.cpus == cpus);
+        let of = self.evaluation.measured().filter(|(trial, _)| trial.cpus == cpus);
         PlainTable {
             caption: "How the jobs ended. Laxity is normalized: (D - R)/T".to_owned(),
             columns: [

@@ -1,7 +1,7 @@
-//! A study of three cells whose numbers are worked out by hand, from results directories to the table, the page and the answer.
+//! A study of three trials whose numbers are worked out by hand, from results directories to the table, the page and the answer.
 
 use super::{Answer, Evaluation, Told};
-use crate::study::Cell;
+use crate::study::Trial;
 use laxity_model::{CpuList, Duration, Task, TaskSet};
 use laxity_trace::{
     Counters, Existing, Host, Job, Machine, Outcome, RESULTS_VERSION, Results, ResultsDirectory, RuleRecord,
@@ -13,8 +13,8 @@ use std::path::Path;
 
 const MS: u64 = 1_000_000;
 
-fn cell(text: &str) -> Cell {
-    text.parse().expect("a cell")
+fn trial(text: &str) -> Trial {
+    text.parse().expect("a trial")
 }
 
 /// Finished so many ns after its release; released each 10 ms.
@@ -75,8 +75,8 @@ fn schedule(violated: &[(&str, SpanRecord)]) -> ScheduleRecord {
     }
 }
 
-/// Writes a cell's results: 4 jobs, of which one is late and one never ends.
-fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<ScheduleRecord>) {
+/// Writes a trial's results: 4 jobs, of which one is late and one never ends.
+fn measured(trials: &Path, trial: &Trial, status: RunStatus, schedule: Option<ScheduleRecord>) {
     let set = TaskSet::new("one", vec![Task::periodic("t", Duration::from_ms(1), Duration::from_ms(10))])
         .expect("a set");
     let not_measured = match schedule {
@@ -86,7 +86,7 @@ fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<Sched
     let run = Run {
         id: 0,
         set: 0,
-        scheduler: cell.scheduler.name.clone(),
+        scheduler: trial.scheduler.name.clone(),
         host: Host::KernelPolicy,
         repetition: 0,
         duration: Duration::from_ms(40),
@@ -128,27 +128,27 @@ fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<Sched
         runs: vec![Run { jobs: vec![], ..run.clone() }],
     };
     let mut directory =
-        ResultsDirectory::create(cell.folder(cells), manifest, Existing::Replace).expect("creates");
+        ResultsDirectory::create(trial.folder(trials), manifest, Existing::Replace).expect("creates");
     directory.append_run(&run).expect("appends");
     directory.finish().expect("finishes");
 }
 
-/// A study with a clean cell, one that violates, one without a schedule, one whose policy was thrown out, one that is impossible
+/// A study with a clean trial, one that violates, one without a schedule, one whose policy was thrown out, one that is impossible
 /// and one that is still to be measured.
-fn study(folder: &Path) -> (Vec<Cell>, Evaluation) {
+fn study(folder: &Path) -> (Vec<Trial>, Evaluation) {
     let names =
         ["edf-bh/2/1/0", "edf-bh/2/4/0", "g-edf/2/4/0", "fpp/2/4/0", "g-edf-mp/1/4/0", "edf-rbt/2/4/0"];
-    let cells: Vec<Cell> = names.into_iter().map(cell).collect();
-    measured(folder, &cells[0], RunStatus::Completed, Some(schedule(&[])));
+    let trials: Vec<Trial> = names.into_iter().map(trial).collect();
+    measured(folder, &trials[0], RunStatus::Completed, Some(schedule(&[])));
     let violated = [("global invariant", span(2, 70_000)), ("budgets", span(3, 0))];
-    measured(folder, &cells[1], RunStatus::Completed, Some(schedule(&violated)));
-    measured(folder, &cells[2], RunStatus::Completed, None);
+    measured(folder, &trials[1], RunStatus::Completed, Some(schedule(&violated)));
+    measured(folder, &trials[2], RunStatus::Completed, None);
     let thrown_out = "the kernel threw the policy out: stall".to_owned();
     let ran = Duration::from_ms(7);
-    measured(folder, &cells[3], RunStatus::Interrupted { reason: thrown_out, ran }, None);
-    cells[4].refuse(folder, &cells[4].impossible().expect("it needs two")).expect("writes");
-    let evaluation = Evaluation::of(&cells, folder).expect("readable");
-    (cells, evaluation)
+    measured(folder, &trials[3], RunStatus::Interrupted { reason: thrown_out, ran }, None);
+    trials[4].refuse(folder, &trials[4].impossible().expect("it needs two")).expect("writes");
+    let evaluation = Evaluation::of(&trials, folder).expect("readable");
+    (trials, evaluation)
 }
 
 fn written(evaluation: &Evaluation) -> (String, String) {
@@ -204,7 +204,7 @@ fn the_page_says_what_was_violated_and_what_is_missing() {
 #[test]
 fn the_answer_keeps_to_its_schema() {
     let folder = tempfile::tempdir().expect("a directory");
-    let (cells, evaluation) = study(folder.path());
+    let (trials, evaluation) = study(folder.path());
     let answer = serde_json::to_value(Answer::of(&evaluation, false)).expect("serializes");
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/study-schedules.schema.json");
     let schema: Value =
@@ -213,8 +213,8 @@ fn the_answer_keeps_to_its_schema() {
     let wrong: Vec<String> = validator.iter_errors(&answer).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
     assert_eq!(answer["clean"], false);
-    let told = answer["cells"].as_array().expect("a list");
-    assert_eq!(told.len(), cells.len());
+    let told = answer["trials"].as_array().expect("a list");
+    assert_eq!(told.len(), trials.len());
     assert_eq!(told[1]["schedule"]["windows"]["decision"]["longest_ns"], 2_000);
     assert_eq!(told[1]["schedule"]["verification"]["violated"][0]["rule"], "global invariant");
     assert_eq!((&told[0]["jobs"]["misses"], &told[0]["jobs"]["migrations"]), (&2.into(), &3.into()));

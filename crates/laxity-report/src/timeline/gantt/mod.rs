@@ -36,6 +36,8 @@ const SEGMENTS_MOST: usize = 1_000_000;
 pub struct GanttOptions {
     /// The window `[from, to)`, in ns since the synchronous release; see [`super::default_window`].
     pub window: (u64, u64),
+    /// Until when the schedule is known, in ns, even if nothing happens from the last event on.
+    pub known_until_ns: u64,
     /// CPUs `0..cpus` get a row each, even if nothing runs there. Others get one if something does.
     pub cpus: u32,
     /// Columns of the terminal.
@@ -62,11 +64,11 @@ pub fn draw(
         return Err(Diagnostic::usage(format!("the window from {from} to {to} is empty"))
             .hint("let it end after it begins"));
     }
-    let window = Window::collect(events, options.window, SEGMENTS_MOST)?;
+    let window = Window::collect(events, options.window, options.known_until_ns, SEGMENTS_MOST)?;
     if window.to_ns <= window.from_ns {
         return Err(Diagnostic::usage(format!(
             "the schedule ends at {}, before the window from {}",
-            exact(window.last_ns),
+            exact(window.last_ns.max(options.known_until_ns)),
             exact(from_ns)
         ))
         .hint("choose an earlier window"));

@@ -8,8 +8,15 @@ use std::collections::BTreeMap;
 
 const MS: u64 = 1_000_000;
 
-const PLAIN: GanttOptions =
-    GanttOptions { window: (0, 15 * MS), cpus: 2, width: 100, tasks: false, unicode: false, color: false };
+const PLAIN: GanttOptions = GanttOptions {
+    window: (0, 15 * MS),
+    known_until_ns: 0,
+    cpus: 2,
+    width: 100,
+    tasks: false,
+    unicode: false,
+    color: false,
+};
 
 fn chart(options: GanttOptions) -> String {
     draw(&sample::set(), sample::events().into_iter().map(Ok), &options).expect("draws")
@@ -56,6 +63,19 @@ fn windows_without_anything_are_refused() {
     };
     assert!(error((5, 5)).message.contains("from 5ns to 5ns is empty"));
     assert!(error((20 * MS, u64::MAX)).message.contains("ends at 14ms, before the window from 20ms"));
+}
+
+/// One job runs from the first instant to the end: its release and its start are all events.
+#[test]
+fn a_schedule_without_an_end_is_drawn_as_far_as_it_is_known() {
+    let begin: Vec<_> = sample::events().into_iter().take_while(|event| event.time_ns == 0).collect();
+    let drawn = |known_until_ns| {
+        let options = GanttOptions { window: (0, 30 * MS), known_until_ns, ..PLAIN };
+        draw(&sample::set(), begin.iter().copied().map(Ok), &options)
+    };
+    assert!(drawn(0).expect_err("nothing is known").message.contains("ends at 0"));
+    let chart = drawn(20 * MS).expect("a chart");
+    assert!(chart.starts_with("t in [0, 20ms)"), "{chart}");
 }
 
 proptest! {

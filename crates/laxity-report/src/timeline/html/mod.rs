@@ -90,7 +90,7 @@ fn element(
     options: &HtmlOptions,
     said: impl FnOnce(&str, &str) -> String,
 ) -> Result<String> {
-    let window = Window::collect(events, options.window, options.segments_most)?;
+    let window = Window::collect(events, options.window, 0, options.segments_most)?;
     let data = Data::of(set, cpus, &window);
     let id: String = options.id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let title = escaped(&options.title);

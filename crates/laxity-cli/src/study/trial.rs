@@ -1,4 +1,4 @@
-//! The cells of a study: which there are, where each is kept, and its state.
+//! The trials of a study: which there are, where each is kept, and its state.
 
 use super::contender::Contender;
 use laxity_model::{Diagnostic, OutputDirectory, Policy, Result};
@@ -7,14 +7,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where cells are in a study's directory.
-pub const CELLS_DIRECTORY: &str = "cells";
-/// Why a cell could not be measured.
+/// Where trials are in a study's directory.
+pub const TRIALS_DIRECTORY: &str = "trials";
+/// Why a trial could not be measured.
 const REASON_FILE: &str = "not-measured.txt";
 
 /// One run of a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct Trial {
     /// The scheduler, and how it releases.
     pub scheduler: Contender,
     /// CPUs that it uses: m.
@@ -25,7 +25,7 @@ pub struct Cell {
     pub set: u32,
 }
 
-impl Cell {
+impl Trial {
     /// Where in the study it is.
     pub fn place(&self, schedulers: &[String]) -> Place {
         Place {
@@ -40,18 +40,18 @@ impl Cell {
         self.tasks_per_cpu * self.cpus
     }
 
-    /// Where it is kept in a directory of cells.
-    pub fn folder(&self, cells: &Path) -> PathBuf {
+    /// Where it is kept in a directory of trials.
+    pub fn folder(&self, trials: &Path) -> PathBuf {
         let scheduler = self.scheduler.name.replace(':', "-");
-        cells
+        trials
             .join(format!("m{}", self.cpus))
             .join(scheduler)
             .join(format!("n{}-{}", self.tasks_per_cpu, self.set))
     }
 
     /// How it ended.
-    pub fn state(&self, cells: &Path) -> State {
-        let folder = self.folder(cells);
+    pub fn state(&self, trials: &Path) -> State {
+        let folder = self.folder(trials);
         if let Ok(reason) = std::fs::read_to_string(folder.join(REASON_FILE)) {
             return State::NotMeasured(reason.trim().to_owned());
         }
@@ -59,15 +59,15 @@ impl Cell {
     }
 
     /// Says why it could not be measured.
-    pub fn refuse(&self, cells: &Path, why: &Diagnostic) -> Result<()> {
+    pub fn refuse(&self, trials: &Path, why: &Diagnostic) -> Result<()> {
         let text = format!("{}\n", laxity_lab::cases::reason(why));
-        OutputDirectory::create(&self.folder(cells))?.write(REASON_FILE, text.as_bytes())
+        OutputDirectory::create(&self.folder(trials))?.write(REASON_FILE, text.as_bytes())
     }
 
     /// Forgets an earlier refusal: it is tried again.
-    pub fn reopen(&self, cells: &Path) {
-        // If it cannot be removed, the cell stays refused, which is shown.
-        let _ = std::fs::remove_file(self.folder(cells).join(REASON_FILE));
+    pub fn reopen(&self, trials: &Path) {
+        // If it cannot be removed, the trial stays refused, which is shown.
+        let _ = std::fs::remove_file(self.folder(trials).join(REASON_FILE));
     }
 
     /// Why no run can be made of it on any machine.
@@ -84,7 +84,7 @@ impl Cell {
     }
 }
 
-/// Where in a study a cell is: the task sets of one size share a place.
+/// Where in a study a trial is: the task sets of one size share a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// m.
@@ -95,7 +95,7 @@ pub struct Place {
     pub tasks_per_cpu: u32,
 }
 
-/// The state of a cell.
+/// The state of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Not measured yet, or not to the end.
@@ -126,13 +126,13 @@ impl State {
     }
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for Trial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}/{}", self.scheduler, self.cpus, self.tasks_per_cpu, self.set)
     }
 }
 
-impl FromStr for Cell {
+impl FromStr for Trial {
     type Err = Diagnostic;
 
     /// As it is written by `Display`: SCHEDULER/CPUS/TASKS-PER-CPU/SET.
@@ -144,7 +144,7 @@ impl FromStr for Cell {
         let parts: Vec<&str> = text.split('/').collect();
         let [scheduler, cpus, tasks_per_cpu, set] = parts[..] else { return Err(wrong()) };
         let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
-        Ok(Cell {
+        Ok(Trial {
             scheduler: scheduler.parse()?,
             cpus: number(cpus)?,
             tasks_per_cpu: number(tasks_per_cpu)?,
@@ -196,14 +196,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_and_numbers_are_read_as_they_are_written() {
-        let cell: Cell = "p-fpp:rm/4/20/1".parse().expect("a cell");
-        assert_eq!((cell.tasks(), cell.to_string().as_str()), (80, "p-fpp:rm/4/20/1"));
-        assert_eq!(cell.folder(Path::new("c")), Path::new("c/m4/p-fpp-rm/n20-1"));
-        let beside: Cell = "fpp+batching/4/20/1".parse().expect("a cell");
+    fn trials_and_numbers_are_read_as_they_are_written() {
+        let trial: Trial = "p-fpp:rm/4/20/1".parse().expect("a trial");
+        assert_eq!((trial.tasks(), trial.to_string().as_str()), (80, "p-fpp:rm/4/20/1"));
+        assert_eq!(trial.folder(Path::new("c")), Path::new("c/m4/p-fpp-rm/n20-1"));
+        let beside: Trial = "fpp+batching/4/20/1".parse().expect("a trial");
         assert_eq!(beside.to_string(), "fpp+batching/4/20/1");
         assert_eq!(beside.folder(Path::new("c")), Path::new("c/m4/fpp+batching/n20-1"));
-        assert!("edf-bh/4".parse::<Cell>().is_err() && "x/1/1/0".parse::<Cell>().is_err());
+        assert!("edf-bh/4".parse::<Trial>().is_err() && "x/1/1/0".parse::<Trial>().is_err());
         let numbers: Numbers = "8,1-3,2".parse().expect("numbers");
         assert_eq!((numbers.0.clone(), numbers.to_string().as_str()), (vec![1, 2, 3, 8], "1,2,3,8"));
         for wrong in ["", "0", "3-1", "a", "1-9999", "-1"] {
@@ -214,14 +214,14 @@ mod tests {
     #[test]
     fn a_refusal_is_kept_until_the_cell_is_tried_again() {
         let folder = tempfile::tempdir().expect("a directory");
-        let cell: Cell = "g-edf-mp/1/4/0".parse().expect("a cell");
-        assert_eq!(cell.state(folder.path()), State::Open);
-        let why = cell.impossible().expect("it needs two");
-        cell.refuse(folder.path(), &why).expect("writes");
-        let State::NotMeasured(reason) = cell.state(folder.path()) else { panic!("it was refused") };
+        let trial: Trial = "g-edf-mp/1/4/0".parse().expect("a trial");
+        assert_eq!(trial.state(folder.path()), State::Open);
+        let why = trial.impossible().expect("it needs two");
+        trial.refuse(folder.path(), &why).expect("writes");
+        let State::NotMeasured(reason) = trial.state(folder.path()) else { panic!("it was refused") };
         assert!(reason.contains("dedicates a CPU"), "{reason}");
-        cell.reopen(folder.path());
-        assert_eq!(cell.state(folder.path()), State::Open);
-        assert!("g-edf-mp/2/4/0".parse::<Cell>().expect("a cell").impossible().is_none());
+        trial.reopen(folder.path());
+        assert_eq!(trial.state(folder.path()), State::Open);
+        assert!("g-edf-mp/2/4/0".parse::<Trial>().expect("a trial").impossible().is_none());
     }
 }
