@@ -54,7 +54,7 @@ fn files_of_the_user_are_left_alone_by_studies_and_recordings() {
     }
     let before = files(desk.path());
     let out = utf8(desk.path());
-    let sweep = ["--cpus", "1", "--tasks", "1", "--schedulers", "p-rm", "--duration", "10ms"];
+    let sweep = ["--cpu-counts", "1", "--tasks", "1", "--schedulers", "p-rm", "--duration", "10ms"];
     for (call, holds) in [
         (&["study", "studies/cerqueira2014-fig8a.toml", "--sets", "1"][..], "study"),
         (&["study", "studies/lindsay2012-two-cores.toml", "--sets", "1"], "study"),
