@@ -16,7 +16,7 @@ cp -L examples/platforms/four-cores.toml server.toml
 cp -L examples/platforms/calandrino2007-small.toml amp.toml
 """
 # Commands that need neither rights nor minutes.
-CHEAP = {"list", "place", "analyze", "verify", "simulate", "generate", "init", "schema", "check", "completions", "settings"}
+CHEAP = {"diff", "report", "list", "place", "analyze", "verify", "simulate", "generate", "init", "schema", "check", "completions", "settings"}
 # A description stands two or more blanks behind its command.
 EXAMPLE = re.compile(r"^ {2,}((?:sudo )?laxity .*?)(?: {2,}\S.*)?$")
 HEAD = re.compile(r"^(Examples?|A first session):")

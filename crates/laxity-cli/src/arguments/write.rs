@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct WriteArguments {
     /// Write the task set with the places of its tasks to this file; -: to standard output
     ///
-    /// As `affinity`; `settings` also writes priorities. Other commands keep to them.
+    /// As `affinity`; `settings` also writes priorities. Other commands keep to them. Comments of the file are not kept.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     pub write: Option<PathBuf>,
     /// Replace what is there already
