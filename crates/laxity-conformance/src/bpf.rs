@@ -6,7 +6,7 @@ use crate::event::{
 };
 use crate::host::Recording;
 use laxity_model::Policy;
-use laxity_policy::{BudgetMode, Config, NONE, TaskParameters};
+use laxity_policy::{Config, NONE, TaskParameters};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{
     MapCore, MapFlags, Object, ObjectBuilder, PrintLevel, Program, ProgramInput, ProgramMut, set_print,
@@ -151,11 +151,7 @@ impl Programs {
         if tasks.len() > TASKS_MAX {
             return Err(format!("{} tasks are more than {TASKS_MAX}", tasks.len()));
         }
-        let budget_mode = match config.budget_mode {
-            BudgetMode::Off => 0,
-            BudgetMode::Throttle => 1,
-            BudgetMode::Postpone => 2,
-        };
+        let budget_mode = config.budget_mode.code();
         let mut bytes = Vec::with_capacity(32 + tasks.len() * TASK_BYTES);
         let count = u32::try_from(tasks.len()).expect("checked above");
         let dedicated = if config.dedicated_cpu { config.cpus - 1 } else { NONE };

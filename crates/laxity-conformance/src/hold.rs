@@ -11,8 +11,8 @@
 use crate::bpf::{Programs, TASKS_MAX};
 use crate::queue::{Build, QUEUES, Queue};
 use crate::scenario::stream;
-use laxity_model::Policy;
-use laxity_policy::{BudgetMode, Config, TaskParameters};
+use laxity_model::{BudgetMode, Policy};
+use laxity_policy::{Config, TaskParameters};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use rustix::time::{ClockId, clock_gettime};

@@ -13,7 +13,8 @@
 use crate::event::{Decision, Event, Kind, action_bytes};
 use crate::queue::seed_set;
 use crate::scenario::{Scenario, draw_task, stream};
-use laxity_policy::{BudgetMode, Instance, NEVER, NONE, Table, action};
+use laxity_model::BudgetMode;
+use laxity_policy::{Instance, NEVER, NONE, Table, action};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 

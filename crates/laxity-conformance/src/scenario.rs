@@ -1,7 +1,7 @@
 //! Random instances: configuration and tasks.
 
-use laxity_model::Policy;
-use laxity_policy::{BudgetMode, Config, Table, TaskParameters};
+use laxity_model::{BudgetMode, Policy};
+use laxity_policy::{Config, Table, TaskParameters};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 

@@ -4,8 +4,8 @@
 //! prints all records, `LAXITY_EVENTS=1` all events.
 
 use laxity_kernel::schedule::{Member, Origin, Recording, Schedule, convert, verify};
-use laxity_kernel::{BudgetMode, Cell, Enrolled, Length, Options, Reserve, Scheduler};
-use laxity_model::{CpuList, Duration, Platform, Policy, PriorityRule, Task, TaskSet};
+use laxity_kernel::{Cell, Enrolled, Length, Options, Reserve, Scheduler};
+use laxity_model::{BudgetMode, CpuList, Duration, Platform, Policy, PriorityRule, Task, TaskSet};
 use laxity_oracle::{Cluster, Definition, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -183,7 +183,7 @@ fn definition(set: TaskSet, policy: Policy, cpus: u32, schedule: &Schedule) -> R
     let duration = Duration::from_ns(schedule.end_ns);
     let rule = PriorityRule::EarliestDeadlineFirst;
     let definition = Definition::clustered(set, &platform, rule, vec![cluster], duration)?;
-    Ok(definition.with_budgets(laxity_oracle::BudgetMode::Throttle).with_batching(true))
+    Ok(definition.with_budgets(BudgetMode::Throttle).with_batching(true))
 }
 
 fn print(verdict: &Verdict, schedule: &Schedule) {

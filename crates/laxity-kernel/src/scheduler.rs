@@ -4,20 +4,9 @@ use crate::object::Opened;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Core, Counters, RunningServer, ffi, kernel, messages};
-use laxity_model::{Diagnostic, Policy, Result};
+use laxity_model::{BudgetMode, Diagnostic, Policy, Result};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
-
-/// What happens to a job that has used up its budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BudgetMode {
-    /// Nothing.
-    Off,
-    /// It waits for the next replenishment.
-    Throttle,
-    /// It goes on with a deadline one period later.
-    Postpone,
-}
 
 /// The CPUs of one instance of the policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -436,11 +425,7 @@ fn setup_of(
             tasks: options.tasks,
             cpus: count,
             rule: options.fixed_priorities.into(),
-            budget_mode: match options.budget {
-                BudgetMode::Off => 0,
-                BudgetMode::Throttle => 1,
-                BudgetMode::Postpone => 2,
-            },
+            budget_mode: options.budget.code(),
             batching: options.batching.into(),
             dedicated_cpu: if dedicated { count - 1 } else { u32::MAX },
             retries_max: options.retries_max,

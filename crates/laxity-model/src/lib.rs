@@ -6,6 +6,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
+mod budget;
 mod byte_size;
 mod cache;
 mod configuration;
@@ -38,6 +39,7 @@ mod time;
 mod utilization;
 mod words;
 
+pub use budget::BudgetMode;
 pub use byte_size::ByteSize;
 pub use cache::{Cache, CacheKind};
 pub use configuration::{configuration_of, scheduler_of};

@@ -3,7 +3,7 @@
 //! `cargo run --release -p laxity-oracle --example verification_speed`
 
 use laxity_model::{Demand, Duration, Platform, PriorityRule, Task, TaskSet};
-use laxity_oracle::{BudgetMode, Definition, reference, verify};
+use laxity_oracle::{BudgetRule, Definition, reference, verify};
 use std::time::Instant;
 
 fn main() {
@@ -18,7 +18,7 @@ fn main() {
         let duration = Duration::from_ms(40_000 / u64::from(cpus) / u64::from(cpus).min(16));
         let rule = PriorityRule::EarliestDeadlineFirst;
         let definition = Definition::global(set, &platform, rule, duration).expect("valid");
-        for budget_mode in [BudgetMode::Off, BudgetMode::Throttle] {
+        for budget_mode in [BudgetRule::OFF, BudgetRule::THROTTLE] {
             let definition = definition.clone().with_jobs(1, Demand::Wcet).with_budgets(budget_mode);
             let end = duration.as_ns();
             let events = reference(&definition, &definition.jobs(), end).expect("possible").events;

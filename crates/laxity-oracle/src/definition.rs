@@ -12,26 +12,36 @@
 use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    AnyScheduler, CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, LinuxScheduler,
-    OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind,
-    TaskSet, scheduler_of,
+    AnyScheduler, BudgetMode, CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS,
+    LinuxScheduler, OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, Speed, Task,
+    TaskKind, TaskSet, scheduler_of,
 };
 use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What happens to a job that has done as much work as its budget allows. The budget is the WCET, per period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BudgetMode {
-    /// Nothing: budgets are not enforced.
-    #[default]
-    Off,
-    /// It waits until one period after the last replenishment.
-    Throttle,
-    /// It goes on with a full budget and a deadline one period later.
-    Postpone,
+/// By which rule budgets are checked. The budget is the WCET, per period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetRule {
+    /// Budgets are enforced in this way.
+    Enforced(BudgetMode),
     /// The scheduler keeps accounts of its own, and the trace says what they come to: a job waits from its `throttle` to its
     /// `replenish`, and is scheduled by the deadline that its last `replenish` gave. Neither is checked.
     Followed,
+}
+
+impl BudgetRule {
+    /// Budgets are not enforced.
+    pub const OFF: BudgetRule = BudgetRule::Enforced(BudgetMode::Off);
+    /// A job that has used up its budget waits for the next.
+    pub const THROTTLE: BudgetRule = BudgetRule::Enforced(BudgetMode::Throttle);
+    /// It goes on with a later deadline.
+    pub const POSTPONE: BudgetRule = BudgetRule::Enforced(BudgetMode::Postpone);
+}
+
+impl From<BudgetMode> for BudgetRule {
+    fn from(mode: BudgetMode) -> Self {
+        BudgetRule::Enforced(mode)
+    }
 }
 
 /// CPUs that share a ready queue, and the tasks in it.
@@ -78,7 +88,7 @@ pub struct Definition {
     free_ties: Vec<bool>,
     speeds: BTreeMap<u32, Speed>,
     duration: Duration,
-    budget_mode: BudgetMode,
+    budgets: BudgetRule,
     batching: bool,
     on_miss: OnMiss,
     jobs: Option<JobSource>,
@@ -122,7 +132,7 @@ impl Definition {
             free_ties,
             speeds,
             duration,
-            budget_mode: BudgetMode::Off,
+            budgets: BudgetRule::OFF,
             batching: false,
             on_miss: OnMiss::Continue,
             jobs: None,
@@ -221,8 +231,8 @@ impl Definition {
 
     /// Says how budgets are enforced (off without this).
     #[must_use]
-    pub fn with_budgets(self, budget_mode: BudgetMode) -> Self {
-        Definition { budget_mode, ..self }
+    pub fn with_budgets(self, budgets: impl Into<BudgetRule>) -> Self {
+        Definition { budgets: budgets.into(), ..self }
     }
 
     /// Says that jobs of one release instant are released together.
@@ -295,8 +305,8 @@ impl Definition {
     }
 
     /// How budgets are enforced.
-    pub fn budget_mode(&self) -> BudgetMode {
-        self.budget_mode
+    pub fn budgets(&self) -> BudgetRule {
+        self.budgets
     }
 
     /// Whether jobs of one release instant are released together.

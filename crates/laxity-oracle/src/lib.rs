@@ -43,7 +43,7 @@ mod verification;
 
 pub use activity::{About, Activity, Cause};
 pub use causes::{Causes, Evidence, causes};
-pub use definition::{BudgetMode, Cluster, Definition, JobSource};
+pub use definition::{BudgetRule, Cluster, Definition, JobSource};
 pub use reference::{
     ActiveJob, Decisions, Difference, Schedule, Textbook, Timeline, TimelineBuilder, first_difference,
     reference, scheduled_by,

@@ -2,8 +2,8 @@
 //! sched_ext; without it, it says SKIPPED. In a virtual machine: `laxity vm --exec -- target/release/deps/shared_rings-...`.
 
 use laxity_kernel::rings::{Kind, Record, SampleKind, Switch};
-use laxity_kernel::{BudgetMode, Cell, Options, Reserve, Scheduler};
-use laxity_model::Policy;
+use laxity_kernel::{Cell, Options, Reserve, Scheduler};
+use laxity_model::{BudgetMode, Policy};
 use laxity_overheads::{Recorder, Selection};
 use laxity_trace::EventKind;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,7 @@
 //! One scheduler instance: the state in memory of its own, and the entry points.
 
-use crate::{BudgetMode, NONE, Table, ffi};
+use crate::{NONE, Table, ffi};
+use laxity_model::BudgetMode;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
@@ -160,11 +161,7 @@ impl Instance {
             tasks: count.max(1),
             cpus: config.cpus,
             rule: u32::from(config.fixed_priorities),
-            budget_mode: match config.budget_mode {
-                BudgetMode::Off => ffi::lx_budget_mode_LX_BUDGET_OFF,
-                BudgetMode::Throttle => ffi::lx_budget_mode_LX_BUDGET_THROTTLE,
-                BudgetMode::Postpone => ffi::lx_budget_mode_LX_BUDGET_POSTPONE,
-            },
+            budget_mode: config.budget_mode.code(),
             batching: config.batching.into(),
             dedicated_cpu: if config.dedicated_cpu { config.cpus - 1 } else { NONE },
             retries_max: config.retries_max,
@@ -399,5 +396,21 @@ impl Drop for Instance {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout.
         unsafe { dealloc(self.state.as_ptr().cast(), self.layout) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budget_modes_have_the_numbers_of_the_policies() {
+        for (mode, number) in [
+            (BudgetMode::Off, ffi::lx_budget_mode_LX_BUDGET_OFF),
+            (BudgetMode::Throttle, ffi::lx_budget_mode_LX_BUDGET_THROTTLE),
+            (BudgetMode::Postpone, ffi::lx_budget_mode_LX_BUDGET_POSTPONE),
+        ] {
+            assert_eq!(mode.code(), number, "{mode}");
+        }
     }
 }

@@ -37,15 +37,3 @@ pub use table::Table;
 pub const NONE: u32 = u32::MAX;
 /// No instant.
 pub const NEVER: u64 = u64::MAX;
-
-/// What happens to a job that has used up its budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BudgetMode {
-    /// Nothing: budgets are not enforced.
-    #[default]
-    Off,
-    /// It waits for its next replenishment, one period after the last.
-    Throttle,
-    /// It goes on with a full budget and a deadline one period later.
-    Postpone,
-}

@@ -1,8 +1,9 @@
 //! What it means that a task wakes up (`policy/wake_up.h`): by hand-worked cases, and against exact arithmetic over random
 //! times up to the largest that a host may give.
 
+use laxity_model::BudgetMode;
 use laxity_model::Policy;
-use laxity_policy::{BudgetMode, Config, Instance, NEVER, NONE, Table, TaskParameters};
+use laxity_policy::{Config, Instance, NEVER, NONE, Table, TaskParameters};
 
 /// A task alone on its CPU.
 struct Lone {
@@ -54,7 +55,7 @@ impl Lone {
 type Case = (&'static str, BudgetMode, [u64; 3], u64, u64, (u64, u64, u64));
 
 const CASES: [Case; 16] = {
-    use BudgetMode::{Off, Postpone, Throttle};
+    use laxity_model::BudgetMode::{Off, Postpone, Throttle};
     [
         ("1: at once", Throttle, [4, 10, 10], 1, 101, (110, 3, 101)),
         // 2 in the 5 that are left is 4 in 10, exactly.

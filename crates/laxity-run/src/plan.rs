@@ -24,7 +24,7 @@ mod policy;
 
 pub use fifo::{GUARDIAN_PRIORITY, TASK_PRIORITY_MAX};
 pub use limits::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits, KernelServer, Unread};
-pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_policy};
+pub use policy::{AttachedCell, Attachment, PolicyOptions, plan_policy};
 
 use classes::policies;
 use limits::{SHARE_WITHOUT_LIMIT, to_ratio};

@@ -13,7 +13,6 @@ mod setup;
 pub use background::{Background, BackgroundSummary, BackgroundTask, TICK};
 pub use changes::{Change, Changed, Changes, Outcome, PATIENCE, Promise, What};
 pub use engine::{Ended, simulate};
-pub use laxity_policy::BudgetMode;
 pub use observer::{Observer, Recording};
 pub use servers::Servers;
 pub use setup::{Cell, RETRIES_MAX, Setup, default_grace, global_cell};

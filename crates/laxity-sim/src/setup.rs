@@ -5,10 +5,10 @@ use crate::changes::Changes;
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
-    CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Result, Scope, Task, TaskSet,
-    cpus_named,
+    BudgetMode, CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Result, Scope,
+    Task, TaskSet, cpus_named,
 };
-use laxity_policy::{BudgetMode, Table};
+use laxity_policy::Table;
 use std::sync::LazyLock;
 
 /// One scheduler over some CPUs and tasks: the machine, a cluster, or a CPU.

@@ -8,10 +8,9 @@ use common::broken::{
     PREEMPTS_THE_EARLIEST, RELEASED_JOBS_WAIT, build, mutant,
 };
 use common::{Case, definition_of};
-use laxity_model::{Demand, Policy, PolicyScheduler, PriorityRule, Scope};
+use laxity_model::{BudgetMode, Demand, Policy, PolicyScheduler, PriorityRule, Scope};
 use laxity_oracle::{Oracle, verify};
 use laxity_policy::Table;
-use laxity_sim::BudgetMode;
 use std::collections::BTreeMap;
 
 const MUTANTS: [Mutant; 16] = [

@@ -6,10 +6,10 @@ mod common;
 use common::costly::{costs, windows};
 use common::{Case, GRACE_NS, definition_of};
 use laxity_model::{
-    Demand, Duration, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule, Scope, TaskSet,
+    BudgetMode, Demand, Duration, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule, Scope, TaskSet,
 };
 use laxity_oracle::{Oracle, TimelineBuilder, first_difference, reference, tiny, verify};
-use laxity_sim::{BudgetMode, Recording};
+use laxity_sim::Recording;
 use laxity_trace::{EventKind, Job, Outcome};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;

@@ -4,9 +4,9 @@
 mod common;
 
 use common::{Case, GRACE_NS, definition_of};
-use laxity_model::{Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope};
+use laxity_model::{BudgetMode, Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope};
 use laxity_oracle::{TimelineBuilder, first_difference, reference, tiny, verify};
-use laxity_sim::{BudgetMode, Recording};
+use laxity_sim::Recording;
 
 const RULES: [PriorityRule; 4] = [
     PriorityRule::EarliestDeadlineFirst,

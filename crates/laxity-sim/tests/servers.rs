@@ -2,12 +2,11 @@
 //! 5.1).
 
 use laxity_model::{
-    Core, CpuList, DeferrableServer, Duration, Platform, Policy, PriorityRule, Speed, Task, TaskSet,
+    BudgetMode, Core, CpuList, DeferrableServer, Duration, Platform, Policy, PriorityRule, Speed, Task,
+    TaskSet,
 };
 use laxity_oracle::{Cluster, Definition, Verdict, verify};
-use laxity_sim::{
-    Background, BackgroundSummary, BackgroundTask, BudgetMode, Cell, Recording, Servers, Setup, simulate,
-};
+use laxity_sim::{Background, BackgroundSummary, BackgroundTask, Cell, Recording, Servers, Setup, simulate};
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -102,11 +101,6 @@ impl World {
         let servers = servers
             .map(|(cpu, &(budget, period))| (cpu, server_of(budget.saturating_sub(less), period)))
             .collect();
-        let budgets = match self.mode {
-            BudgetMode::Off => laxity_oracle::BudgetMode::Off,
-            BudgetMode::Throttle => laxity_oracle::BudgetMode::Throttle,
-            BudgetMode::Postpone => laxity_oracle::BudgetMode::Postpone,
-        };
         let rule = PriorityRule::RateMonotonic;
         let definition = Definition::clustered(
             set_of(&self.tasks),
@@ -115,7 +109,7 @@ impl World {
             clusters,
             units(self.length),
         );
-        let definition = definition.expect("valid").with_servers(servers).with_budgets(budgets);
+        let definition = definition.expect("valid").with_servers(servers).with_budgets(self.mode);
         verify(&definition, &recording.events, self.length * UNIT)
     }
 

@@ -3,9 +3,10 @@
 mod common;
 
 use common::{Case, GRACE_NS, definition_on};
-use laxity_model::{Core, Demand, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Speed};
+use laxity_model::{
+    BudgetMode, Core, Demand, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Speed,
+};
 use laxity_oracle::verify;
-use laxity_sim::BudgetMode;
 
 fn platform(cores: u32, seed: u64) -> Platform {
     let speeds = [(1, 1), (223, 512), (3, 4), (2, 3), (2, 1)];

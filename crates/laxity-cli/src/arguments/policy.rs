@@ -1,9 +1,8 @@
 //! Options on laxity's own policies in the kernel.
 
-use super::{ServerArguments, switch, whole, worded};
+use super::{ServerArguments, switch, value, whole};
 use clap::Args;
-use laxity_model::Names;
-use laxity_sim::BudgetMode;
+use laxity_model::BudgetMode;
 
 /// What laxity's own policies can be told in the kernel.
 #[derive(Args, Clone)]
@@ -12,7 +11,7 @@ pub struct PolicyArguments {
     ///
     /// throttle: it waits for the next period, as under SCHED_DEADLINE; postpone: its deadline moves by a period; off:
     /// nothing.
-    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = budget)]
+    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = value::<BudgetMode>)]
     pub budget: BudgetMode,
     /// Laxity's own policies: whether jobs of one release instant are released together: on or off
     #[arg(help_heading = "Schedulers", long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
@@ -23,13 +22,4 @@ pub struct PolicyArguments {
     /// What amp-rm's tasks are below
     #[command(flatten)]
     pub below: ServerArguments,
-}
-
-pub(super) fn budget(text: &str) -> std::result::Result<BudgetMode, String> {
-    match text {
-        "off" => Ok(BudgetMode::Off),
-        "throttle" => Ok(BudgetMode::Throttle),
-        "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err(worded(Names::of("budget mode", &["off", "throttle", "postpone"]).unknown(text))),
-    }
 }

@@ -1,14 +1,12 @@
 //! `laxity simulate`.
 
-use super::policy::budget;
 use super::{
     ChangeAt, ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, ViewArguments, switch,
     value, whole,
 };
 use clap::Args;
 use laxity_lab::schedulers::NamedScheduler;
-use laxity_model::{Demand, Duration, OnMiss};
-use laxity_sim::BudgetMode;
+use laxity_model::{BudgetMode, Demand, Duration, OnMiss};
 use std::path::PathBuf;
 
 /// `laxity simulate`.
@@ -70,7 +68,7 @@ pub struct SimulateArguments {
     ///
     /// off: nothing; throttle: it waits for the next period; postpone: its deadline moves by a period. Jobs exceed their WCET
     /// only if --demand says so. What runs in the kernel is throttled (`laxity run --budget`).
-    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "off", value_parser = budget)]
+    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "off", value_parser = value::<BudgetMode>)]
     pub budget: BudgetMode,
     /// What happens to a job that misses its deadline: continue, abort or skip
     ///

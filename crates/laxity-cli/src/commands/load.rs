@@ -6,14 +6,12 @@ use crate::arguments::{switch, value, whole, worded};
 use crate::terminal;
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_kernel::{
-    BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
-};
+use laxity_kernel::{Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support};
 use laxity_lab::experiment::elsewhere;
 use laxity_lab::promotion::{Authority, Reserved};
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler,
-    Scope, cpus_named,
+    BudgetMode, CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule,
+    Result, Scheduler, Scope, cpus_named,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
@@ -64,7 +62,7 @@ pub struct LoadArguments {
     #[command(flatten)]
     pub platform: crate::arguments::platform::PlatformArguments,
     /// What happens to a job that has used up its runtime: off, throttle or postpone
-    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = budget_mode)]
+    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = value::<BudgetMode>)]
     pub budget: BudgetMode,
     /// Whether jobs of one release instant are released together: on or off
     #[arg(help_heading = "Schedulers", long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
@@ -92,15 +90,6 @@ pub struct LoadArguments {
     /// Statistics as one JSON object per line, with the sums at the end
     #[arg(help_heading = "Output", long)]
     pub json: bool,
-}
-
-fn budget_mode(text: &str) -> std::result::Result<BudgetMode, String> {
-    match text {
-        "off" => Ok(BudgetMode::Off),
-        "throttle" => Ok(BudgetMode::Throttle),
-        "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err(worded(Names::of("budget mode", &["off", "throttle", "postpone"]).unknown(text))),
-    }
 }
 
 /// Linux's own schedulers are there already.

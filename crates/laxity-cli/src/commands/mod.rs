@@ -35,7 +35,7 @@ use laxity_model::{
     Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named, read_task_set_as,
 };
 use laxity_report::Report;
-use laxity_run::{BudgetMode, PolicyOptions};
+use laxity_run::PolicyOptions;
 use laxity_trace::{Existing, RunStatus};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -137,11 +137,7 @@ fn settings(
         budget_margin: arguments.budget_margin,
         grace: arguments.grace,
         policy: PolicyOptions {
-            budget: match arguments.policy.budget {
-                laxity_sim::BudgetMode::Off => BudgetMode::Off,
-                laxity_sim::BudgetMode::Throttle => BudgetMode::Throttle,
-                laxity_sim::BudgetMode::Postpone => BudgetMode::Postpone,
-            },
+            budget: arguments.policy.budget,
             batching: arguments.policy.batching,
             retries_max: arguments.policy.retries,
             servers: below.servers.clone(),

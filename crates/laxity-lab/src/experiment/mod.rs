@@ -28,12 +28,12 @@ use crate::schedulers::TriedScheduler;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
-    Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
-    Utilization, plural,
+    BudgetMode, Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed,
+    TaskSet, Utilization, plural,
 };
 use laxity_place::{Fitting, Method, Overload};
 use laxity_run::{
-    BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
+    BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
 use laxity_trace::{
     AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, NOT_SIMULATED, NOT_VERIFIED, Results,

@@ -6,7 +6,7 @@ use super::work::Workload;
 use crate::cases::reason;
 use crate::placing::Placed;
 use laxity_model::{Duration, TaskSet};
-use laxity_run::{BudgetMode, Capabilities};
+use laxity_run::Capabilities;
 use laxity_trace::{ALONE, Host, Machine, Manifest, Run, RunStatus};
 use std::collections::BTreeMap;
 
@@ -116,14 +116,9 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
 /// What laxity's own policies were told, by the names of the options.
 fn policy_options(settings: &Settings) -> Vec<(String, String)> {
     let policy = &settings.policy;
-    let budget = match policy.budget {
-        BudgetMode::Off => "off",
-        BudgetMode::Throttle => "throttle",
-        BudgetMode::Postpone => "postpone",
-    };
     let mut options = vec![
         ("batching".to_owned(), if policy.batching { "on" } else { "off" }.to_owned()),
-        ("budget".to_owned(), budget.to_owned()),
+        ("budget".to_owned(), policy.budget.to_string()),
         ("retries".to_owned(), policy.retries_max.to_string()),
     ];
     options.extend(settings.below.1.options());

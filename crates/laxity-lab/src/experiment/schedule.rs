@@ -13,7 +13,7 @@ use laxity_kernel::schedule::{
 use laxity_model::{
     AnyScheduler, Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet, scheduler_of,
 };
-use laxity_oracle::{About, Activity, BudgetMode, Cause, Causes, Definition, Evidence, Verdict, causes};
+use laxity_oracle::{About, Activity, BudgetRule, Cause, Causes, Definition, Evidence, Verdict, causes};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
     Event, Host, Job, Kept, KernelActivity, Manifest, MissCause, Outcome, RuleRecord, Run, RunStatus,
@@ -202,12 +202,11 @@ fn origin(run: &Run, set: &TaskSet, plan: &Plan, platform: &Platform, records: &
     }
 }
 
-fn budgets(plan: &Plan) -> BudgetMode {
+fn budgets(plan: &Plan) -> BudgetRule {
     match plan.attachment.as_ref().map(|attachment| attachment.budget) {
-        Some(laxity_run::BudgetMode::Throttle) => BudgetMode::Throttle,
-        Some(laxity_run::BudgetMode::Postpone) => BudgetMode::Postpone,
-        None if plan.uses_deadline() => BudgetMode::Followed,
-        Some(laxity_run::BudgetMode::Off) | None => BudgetMode::Off,
+        Some(mode) => mode.into(),
+        None if plan.uses_deadline() => BudgetRule::Followed,
+        None => BudgetRule::OFF,
     }
 }
 
@@ -219,7 +218,7 @@ fn batches(plan: &Plan) -> bool {
 struct Terms {
     task_set: TaskSet,
     free_arrivals: Vec<u32>,
-    budgets: BudgetMode,
+    budgets: BudgetRule,
     batching: bool,
 }
 
@@ -245,18 +244,21 @@ impl Terms {
     }
 }
 
-fn budgets_name(mode: BudgetMode) -> &'static str {
-    match mode {
-        BudgetMode::Off => "off",
-        BudgetMode::Throttle => "throttle",
-        BudgetMode::Postpone => "postpone",
-        BudgetMode::Followed => "kernel",
+/// The name of budgets that the kernel accounts for.
+const FOLLOWED: &str = "kernel";
+
+fn budgets_name(rule: BudgetRule) -> &'static str {
+    match rule {
+        BudgetRule::Enforced(mode) => mode.name(),
+        BudgetRule::Followed => FOLLOWED,
     }
 }
 
-fn budgets_named(name: &str) -> Result<BudgetMode> {
-    let modes = [BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone, BudgetMode::Followed];
-    modes.into_iter().find(|mode| budgets_name(*mode) == name).ok_or_else(|| {
+fn budgets_named(name: &str) -> Result<BudgetRule> {
+    if name == FOLLOWED {
+        return Ok(BudgetRule::Followed);
+    }
+    name.parse().map(BudgetRule::Enforced).map_err(|_| {
         Diagnostic::usage(format!("the manifest says that budgets are `{name}`, which is not known"))
             .hint("use a results directory as this version of laxity wrote it")
     })

@@ -3,11 +3,12 @@
 use super::Case;
 use super::mechanics::servers_of;
 use laxity_model::{
-    Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet, scheduler_of,
+    BudgetMode, Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
+    scheduler_of,
 };
 use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
+use laxity_sim::Servers;
 use laxity_sim::costs::{Cost, Costs};
-use laxity_sim::{BudgetMode, Servers};
 use laxity_trace::{EventsReader, Host, Kept, Manifest, Run, RunStatus};
 use std::path::Path;
 use std::str::FromStr;
@@ -46,14 +47,6 @@ fn tasks_most(definition: &Definition) -> u32 {
     most.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX)
 }
 
-fn budget_mode(mode: BudgetMode) -> laxity_oracle::BudgetMode {
-    match mode {
-        BudgetMode::Off => laxity_oracle::BudgetMode::Off,
-        BudgetMode::Throttle => laxity_oracle::BudgetMode::Throttle,
-        BudgetMode::Postpone => laxity_oracle::BudgetMode::Postpone,
-    }
-}
-
 /// The definition of a case that is about to be simulated as this run.
 pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definition> {
     let definition = Definition::of_run(case.set.clone(), case.platform, run)?;
@@ -61,7 +54,7 @@ pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definit
     let transitions = transitions(scheduler.policy, &case.mechanics.costs, tasks_most(&definition), tolerate);
     let definition = if case.mechanics.changes.is_empty() { definition } else { definition.with_changes() };
     Ok(definition
-        .with_budgets(budget_mode(case.mechanics.budget_mode))
+        .with_budgets(case.mechanics.budget_mode)
         .with_batching(case.mechanics.batching)
         .with_on_miss(case.mechanics.on_miss)
         .with_jobs(case.seed, case.demand)
@@ -105,12 +98,7 @@ pub fn verifiable(
             .map_err(|e| e.context("the manifest's platform"))?,
         None => return Err(lacks("platform", "it is not that of a simulation")),
     };
-    let budgets = match option::<String>(manifest, "budget")?.as_str() {
-        "off" => laxity_oracle::BudgetMode::Off,
-        "throttle" => laxity_oracle::BudgetMode::Throttle,
-        "postpone" => laxity_oracle::BudgetMode::Postpone,
-        other => return Err(lacks("budget", &format!("`{other}` is not off, throttle or postpone"))),
-    };
+    let budgets: BudgetMode = option(manifest, "budget")?;
     let tolerate = match (tolerate, manifest.options.get(TOLERATE)) {
         (Some(tolerate), _) => tolerate,
         (None, Some(text)) => text.parse().map_err(|e: Diagnostic| lacks(TOLERATE, &e.message))?,

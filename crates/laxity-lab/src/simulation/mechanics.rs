@@ -3,9 +3,11 @@
 use super::changes::ChangeAt;
 use super::definition::{AT, AT_TICKS, COSTS_TOML, ON_MISS};
 use crate::placing::Below;
-use laxity_model::{Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _};
+use laxity_model::{
+    BudgetMode, Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _,
+};
 use laxity_sim::costs::Costs;
-use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
+use laxity_sim::{Background, RETRIES_MAX, Servers};
 use laxity_trace::CacheSummary;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -96,7 +98,7 @@ impl Mechanics {
         let mut options = BTreeMap::from([
             ("background".to_owned(), self.background.to_string()),
             ("batching".to_owned(), if self.batching { "on" } else { "off" }.to_owned()),
-            ("budget".to_owned(), budget_word(self.budget_mode).to_owned()),
+            ("budget".to_owned(), self.budget_mode.to_string()),
             (ON_MISS.to_owned(), self.on_miss.to_string()),
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
@@ -173,15 +175,6 @@ impl Mechanics {
             ("the scheduling CPU's decisions", !costs.dsp.is_zero(), false),
             ("cold caches", costs.cache.as_ref().is_some_and(|cache| !cache.is_zero()), true),
         ]
-    }
-}
-
-/// The option's words for what happens to a job that exceeds its budget.
-fn budget_word(mode: BudgetMode) -> &'static str {
-    match mode {
-        BudgetMode::Off => "off",
-        BudgetMode::Throttle => "throttle",
-        BudgetMode::Postpone => "postpone",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The decisions of the reference scheduler, one method each: the textbook by default, something else in a mutant.
 
-use crate::{BudgetMode, Cluster, Definition};
+use crate::{BudgetRule, Cluster, Definition};
 
 /// A job that has been released and is not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,8 @@ pub trait Decisions {
     }
 
     /// What happens when a budget is used up.
-    fn budget_mode(&self, definition: &Definition) -> BudgetMode {
-        definition.budget_mode()
+    fn budget_mode(&self, definition: &Definition) -> BudgetRule {
+        definition.budgets()
     }
 
     /// When a server whose period began at `server` is replenished, counted from there.

@@ -19,7 +19,7 @@ mod decisions;
 mod timeline;
 
 use crate::definition::task_id;
-use crate::{BudgetMode, Definition};
+use crate::{BudgetRule, Definition};
 use laxity_generate::JobSpec;
 use laxity_model::{Diagnostic, Result, Speed};
 use laxity_trace::{Event, EventKind};
@@ -217,7 +217,7 @@ impl<'a> Machine<'a> {
         };
         self.active[index].predecessor_complete = true;
         let mode = self.decisions.budget_mode(self.definition);
-        if mode == BudgetMode::Off {
+        if mode == BudgetRule::OFF {
             return;
         }
         let release = self.active[index].release;
@@ -233,7 +233,7 @@ impl<'a> Machine<'a> {
             }
             Some(began) => (self.decisions.replenishment(began, period), full),
         };
-        if server.left == 0 && current.is_some() && mode == BudgetMode::Throttle {
+        if server.left == 0 && current.is_some() && mode == BudgetRule::THROTTLE {
             self.active[index].has_budget_at = began;
         }
         if began > release {
@@ -244,7 +244,7 @@ impl<'a> Machine<'a> {
 
     fn use_up_budgets(&mut self, now: u64) {
         let mode = self.decisions.budget_mode(self.definition);
-        if mode == BudgetMode::Off {
+        if mode == BudgetRule::OFF {
             return;
         }
         for index in 0..self.active.len() {
@@ -256,11 +256,11 @@ impl<'a> Machine<'a> {
             let replenished = self.decisions.replenishment(began, period);
             self.servers[task as usize] = Server { began: Some(replenished), left: self.full_budget(task) };
             let deadline = match mode {
-                BudgetMode::Postpone => self.active[index].server_deadline_abs + period,
+                BudgetRule::POSTPONE => self.active[index].server_deadline_abs + period,
                 _ => replenished + self.deadline_rel(task),
             };
             let old = self.active[index].server_deadline_abs;
-            let waits = mode == BudgetMode::Throttle && replenished > now;
+            let waits = mode == BudgetRule::THROTTLE && replenished > now;
             let job = &mut self.active[index];
             job.server_deadline_abs = deadline;
             if waits {
@@ -272,7 +272,7 @@ impl<'a> Machine<'a> {
             } else {
                 let job = job.clone();
                 self.emit(now, EventKind::Postpone, &job, Some(cpu), Some(deadline));
-                if mode == BudgetMode::Postpone {
+                if mode == BudgetRule::POSTPONE {
                     self.active[index].server_deadline_abs = self.decisions.postponed(old, period);
                 }
             }

@@ -4,12 +4,12 @@ use super::Verification;
 use super::budgets::Grant;
 use super::trace_state::State;
 use crate::verdict::Sighting;
-use crate::{BudgetMode, JobName, Oracle};
+use crate::{BudgetRule, JobName, Oracle};
 use laxity_model::Duration;
 
 impl Verification<'_> {
     pub(super) fn replenished(&mut self, job: (u32, u32), argument: Option<u64>) {
-        if self.definition.budget_mode() == BudgetMode::Followed {
+        if self.definition.budgets() == BudgetRule::Followed {
             self.follows(job, argument);
             return;
         }
@@ -79,7 +79,7 @@ impl Verification<'_> {
 
     pub(super) fn throttled(&mut self, job: (u32, u32), cpu: usize) {
         let (number, now) = (self.trace.cpus[cpu].cpu, self.now);
-        if self.definition.budget_mode() == BudgetMode::Followed {
+        if self.definition.budgets() == BudgetRule::Followed {
             let of = self.trace.task(job.0);
             of.state = State::Throttled;
             self.order.unready(of.cluster, job.0);
@@ -95,6 +95,6 @@ impl Verification<'_> {
     }
 
     pub(super) fn budgets_throttle(&self) -> bool {
-        self.definition.budget_mode() == BudgetMode::Throttle
+        self.definition.budgets() == BudgetRule::THROTTLE
     }
 }

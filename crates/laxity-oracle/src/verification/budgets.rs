@@ -26,7 +26,7 @@
 use super::enforcement::UnderWay;
 use super::trace_state::{Progress, Rate, TraceState};
 use crate::verdict::{Report, Sighting};
-use crate::{Activity, BudgetMode, Definition, Oracle};
+use crate::{Activity, BudgetRule, Definition, Oracle};
 use laxity_model::{Arrival, Duration};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -72,7 +72,7 @@ pub(super) struct Grant {
 }
 
 pub(super) struct Budgets {
-    mode: BudgetMode,
+    mode: BudgetRule,
     bound: u64,
     servers: Vec<Server>,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
@@ -109,7 +109,7 @@ impl Budgets {
             ..Server::default()
         });
         Budgets {
-            mode: definition.budget_mode(),
+            mode: definition.budgets(),
             bound: definition.transitions().bound.as_ns(),
             servers: servers.collect(),
             timers: BinaryHeap::new(),
@@ -155,7 +155,7 @@ impl Budgets {
     }
 
     pub fn enforced(&self) -> bool {
-        !matches!(self.mode, BudgetMode::Off | BudgetMode::Followed)
+        !matches!(self.mode, BudgetRule::OFF | BudgetRule::Followed)
     }
 
     /// The next replenishment of a waiting job, if it is not after `now`.
@@ -189,7 +189,7 @@ impl Budgets {
         let span = server.deadline_rel.min(server.period);
         let until_deadline = began.saturating_add(server.deadline_rel).saturating_sub(now);
         let left = server.budget.saturating_sub(server.used_low).saturating_mul(span.into());
-        if self.mode == BudgetMode::Throttle
+        if self.mode == BudgetRule::THROTTLE
             && until_deadline > 0
             && left <= server.budget.saturating_mul(until_deadline.into())
         {
@@ -219,7 +219,7 @@ impl Budgets {
             Some(began) if release < began.saturating_add(server.period) => {
                 if server.used >= server.budget {
                     server.refill(began.saturating_add(server.period), report);
-                    if self.mode == BudgetMode::Throttle {
+                    if self.mode == BudgetRule::THROTTLE {
                         ready_at = began.saturating_add(server.period);
                     }
                 }
@@ -348,7 +348,7 @@ impl Budgets {
         announced: bool,
         report: &mut Report,
     ) -> Grant {
-        let throttles = self.mode == BudgetMode::Throttle;
+        let throttles = self.mode == BudgetRule::THROTTLE;
         let server = &mut self.servers[task as usize];
         let began = server.began.unwrap_or(now).saturating_add(server.period);
         server.refill(began, report);

@@ -1,4 +1,4 @@
-//! Deadlines and budgets that the scheduler accounts for itself ([`crate::BudgetMode::Followed`]): what the trace says holds.
+//! Deadlines and budgets that the scheduler accounts for itself ([`crate::BudgetRule::Followed`]): what the trace says holds.
 
 use super::Verification;
 use super::trace_state::State;

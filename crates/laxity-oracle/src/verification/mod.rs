@@ -28,7 +28,7 @@ mod windows;
 
 use crate::names::Names;
 use crate::verdict::Report;
-use crate::{Activity, BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
+use crate::{Activity, BudgetRule, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
 use batching::Batching;
 use budgets::{Budgets, Grant};
 use deadlines::Deadlines;
@@ -122,7 +122,7 @@ impl<'a> Verification<'a> {
         match event.kind {
             Release => self.with_job(event, |v, job| v.released(job, event.argument)),
             Start | Resume | Migrate => self.with_job_on_cpu(event, |v, job, cpu| v.begins(job, cpu, event)),
-            Throttle if event.cpu.is_none() && self.definition.budget_mode() == BudgetMode::Followed => {
+            Throttle if event.cpu.is_none() && self.definition.budgets() == BudgetRule::Followed => {
                 self.with_job(event, Self::waits_for_budget);
             }
             Skip => self.with_job(event, Self::skipped),
@@ -465,8 +465,8 @@ impl<'a> Verification<'a> {
 fn limitation(definition: &Definition, oracle: Oracle) -> Option<String> {
     let transitions = definition.transitions();
     let text = match oracle {
-        Oracle::Budgets if definition.budget_mode() == BudgetMode::Off => "budgets are not enforced",
-        Oracle::Budgets if definition.budget_mode() == BudgetMode::Followed => {
+        Oracle::Budgets if definition.budgets() == BudgetRule::OFF => "budgets are not enforced",
+        Oracle::Budgets if definition.budgets() == BudgetRule::Followed => {
             "the scheduler's own accounts are followed, not checked"
         }
         Oracle::Batching if !definition.batching() => "releases are not batched",

@@ -3,7 +3,7 @@
 use crate::written::{edf, trace};
 use laxity_model::{Arrival, Duration, Platform, Task, TaskSet};
 use laxity_oracle::{
-    About, Activity, BudgetMode, Cause, Definition, Oracle, Verdict, verify, verify_measured,
+    About, Activity, BudgetRule, Cause, Definition, Oracle, Verdict, verify, verify_measured,
 };
 
 /// Tasks (4, 20) and (2, 10), changed, on one CPU under EDF with throttling; jobs ask for half as much again as their
@@ -17,7 +17,7 @@ fn definition(change: impl FnOnce(&mut Vec<Task>)) -> Definition {
     Definition::global(set, &platform, rule, Duration::from_us(12))
         .expect("valid")
         .with_jobs(0, "1.5".parse().expect("a demand"))
-        .with_budgets(BudgetMode::Throttle)
+        .with_budgets(BudgetRule::THROTTLE)
 }
 
 fn verdict(definition: &Definition, text: &str) -> Verdict {
@@ -105,7 +105,7 @@ fn waking_up_begins_a_server_period_if_too_much_is_left_of_the_last_one() {
     let platform = Platform::symmetric(1).expect("valid");
     let definition = Definition::global(set, &platform, rule, Duration::from_us(40))
         .expect("valid")
-        .with_budgets(BudgetMode::Throttle);
+        .with_budgets(BudgetRule::THROTTLE);
     let judge = |text: &str| {
         verify_measured(&definition, &trace(text), &[], Duration::from_us(1), Duration::from_us(40).as_ns())
     };
@@ -144,10 +144,10 @@ fn waking_up_begins_a_server_period_if_too_much_is_left_of_the_last_one() {
 }
 
 /// A real kernel ends the budget of 0.0, which was used up at 4, at 9; `activities` are `from to cpu cause`.
-fn ended_late(mode: BudgetMode, activities: &[(u64, u64, u32, Cause)]) -> Verdict {
+fn ended_late(mode: BudgetRule, activities: &[(u64, u64, u32, Cause)]) -> Verdict {
     let definition = definition(|tasks| tasks.truncate(1)).with_budgets(mode);
     let end = match mode {
-        BudgetMode::Postpone => "postpone 0.0 40 on 0",
+        BudgetRule::POSTPONE => "postpone 0.0 40 on 0",
         _ => "throttle 0.0 on 0",
     };
     let events = trace(&format!("0 release 0.0 20\n 0 start 0.0 on 0\n 9 {end}"));
@@ -172,7 +172,7 @@ const WAY: [(u64, u64, u32, Cause); 3] =
 
 #[test]
 fn a_budget_may_end_late_while_that_is_under_way() {
-    for mode in [BudgetMode::Throttle, BudgetMode::Postpone] {
+    for mode in [BudgetRule::THROTTLE, BudgetRule::POSTPONE] {
         let verdict = ended_late(mode, &WAY);
         assert_eq!(verdict.count(Oracle::Budgets), 0, "{verdict}");
         let overruns = verdict.overruns.expect("one");
@@ -184,7 +184,7 @@ fn a_budget_may_end_late_while_that_is_under_way() {
 #[test]
 fn nothing_else_excuses_that_a_budget_ends_late() {
     let unexplained = |activities: &[(u64, u64, u32, Cause)]| {
-        let verdict = ended_late(BudgetMode::Throttle, activities);
+        let verdict = ended_late(BudgetRule::THROTTLE, activities);
         assert_eq!(verdict.count(Oracle::Budgets), 1, "{activities:?}: {verdict}");
         let violation =
             verdict.violations.iter().find(|one| one.oracle == Oracle::Budgets).expect("kept").clone();

@@ -2,7 +2,7 @@
 
 use crate::random::{ANY, Case, Wish, case};
 use laxity_model::OnMiss;
-use laxity_oracle::{BudgetMode, Oracle, reference, verify};
+use laxity_oracle::{BudgetRule, Oracle, reference, verify};
 
 fn accused(Case { definition, end, seed }: &Case) -> Option<String> {
     let schedule = reference(definition, &definition.jobs(), *end).expect("the reference can make it");
@@ -24,7 +24,7 @@ fn the_reference_is_never_accused() {
 
 #[test]
 fn nor_with_budgets_and_without_slow_cores() {
-    for (mode, from) in [(BudgetMode::Throttle, 10_000), (BudgetMode::Postpone, 20_000)] {
+    for (mode, from) in [(BudgetRule::THROTTLE, 10_000), (BudgetRule::POSTPONE, 20_000)] {
         for seed in from..from + 1_500 {
             let wish = Wish { budget_mode: Some(mode), slower_cores: false, ..ANY };
             if let Some(text) = accused(&case(seed, wish)) {
@@ -49,7 +49,7 @@ fn nor_where_late_jobs_do_not_run_on() {
 #[test]
 fn every_oracle_has_something_to_check() {
     let Case { definition, end, .. } =
-        case(3, Wish { budget_mode: Some(BudgetMode::Throttle), cpus_min: 2, ..ANY });
+        case(3, Wish { budget_mode: Some(BudgetRule::THROTTLE), cpus_min: 2, ..ANY });
     let schedule = reference(&definition, &definition.jobs(), end).expect("the reference can make it");
     let verdict = verify(&definition, &schedule.events, end);
     for oracle in Oracle::ALL {

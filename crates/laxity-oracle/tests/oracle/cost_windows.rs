@@ -3,7 +3,7 @@
 use crate::written::{edf, trace};
 use laxity_model::{Demand, Duration, Platform, PriorityRule};
 use laxity_oracle::{
-    BudgetMode, Cluster, Definition, KernelWindows, Oracle, Structure, Transitions, Verdict, verify,
+    BudgetRule, Cluster, Definition, KernelWindows, Oracle, Structure, Transitions, Verdict, verify,
 };
 
 const END: u64 = 20_000;
@@ -169,7 +169,7 @@ fn kernel_work_and_cold_caches_are_not_work() {
 
 #[test]
 fn kernel_work_uses_no_budget() {
-    let definition = definition().with_transitions(tolerating(3, false)).with_budgets(BudgetMode::Throttle);
+    let definition = definition().with_transitions(tolerating(3, false)).with_budgets(BudgetRule::THROTTLE);
     assert!(verdict(&definition, COSTLY).clean);
     let longer =
         COSTLY.replace("cache-delay 0.0 1", "cache-delay 0.0 0").replace("11 complete", "15 complete");

@@ -2,7 +2,7 @@
 
 use crate::random::{ANY, Case, Wish, case};
 use laxity_model::PriorityRule;
-use laxity_oracle::{ActiveJob, BudgetMode, Cluster, Decisions, Definition, Oracle, scheduled_by, verify};
+use laxity_oracle::{ActiveJob, BudgetRule, Cluster, Decisions, Definition, Oracle, scheduled_by, verify};
 
 /// Defines a scheduler that differs from the textbook in one decision.
 macro_rules! defect {
@@ -110,20 +110,20 @@ defect!(
 );
 defect!(
     IgnoresBudgets,
-    fn budget_mode(&self, _: &Definition) -> BudgetMode {
-        BudgetMode::Off
+    fn budget_mode(&self, _: &Definition) -> BudgetRule {
+        BudgetRule::OFF
     }
 );
 defect!(
     PostponesInsteadOfThrottling,
-    fn budget_mode(&self, _: &Definition) -> BudgetMode {
-        BudgetMode::Postpone
+    fn budget_mode(&self, _: &Definition) -> BudgetRule {
+        BudgetRule::POSTPONE
     }
 );
 defect!(
     ThrottlesInsteadOfPostponing,
-    fn budget_mode(&self, _: &Definition) -> BudgetMode {
-        BudgetMode::Throttle
+    fn budget_mode(&self, _: &Definition) -> BudgetRule {
+        BudgetRule::THROTTLE
     }
 );
 defect!(
@@ -159,8 +159,8 @@ fn defects() -> Vec<Defect> {
     let rule = |rule| Wish { rule: Some(rule), ..ANY };
     let edf = rule(EarliestDeadlineFirst);
     let budgets = |mode| Wish { budget_mode: Some(mode), ..edf };
-    let off = Wish { budget_mode: Some(BudgetMode::Off), ..ANY };
-    let (throttle, postpone) = (budgets(BudgetMode::Throttle), budgets(BudgetMode::Postpone));
+    let off = Wish { budget_mode: Some(BudgetRule::OFF), ..ANY };
+    let (throttle, postpone) = (budgets(BudgetRule::THROTTLE), budgets(BudgetRule::POSTPONE));
     let two = Wish { cpus_min: 2, ..ANY };
     vec![
         ("ties by the higher id", Box::new(TiesByHigherId), Wish { plain: true, ..ANY }, GlobalInvariant),

@@ -1,7 +1,7 @@
 //! Random small definitions: every rule, scope and budget mode, sporadic tasks, phases, overload.
 
 use laxity_model::{Arrival, Core, CpuList, Demand, Duration, Platform, PriorityRule, Speed, Task, TaskSet};
-use laxity_oracle::{BudgetMode, Cluster, Definition};
+use laxity_oracle::{BudgetRule, Cluster, Definition};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -11,7 +11,7 @@ pub const UNIT: u64 = 1_000;
 #[derive(Clone, Copy)]
 pub struct Wish {
     pub rule: Option<PriorityRule>,
-    pub budget_mode: Option<BudgetMode>,
+    pub budget_mode: Option<BudgetRule>,
     pub cpus_min: u32,
     /// No tasks that arrive late, and no demand but the WCET: everything is decided by periods and deadlines.
     pub plain: bool,
@@ -63,7 +63,7 @@ pub fn case(seed: u64, wish: Wish) -> Case {
     });
     let budgets = wish
         .budget_mode
-        .unwrap_or_else(|| pick(&mut rng, &[BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone]));
+        .unwrap_or_else(|| pick(&mut rng, &[BudgetRule::OFF, BudgetRule::THROTTLE, BudgetRule::POSTPONE]));
     let demand = match wish.plain {
         true => "wcet",
         false => pick(&mut rng, &["wcet", "uniform:0.1,1", "uniform:0.2,2.5", "bimodal:1,2,0.3", "0.7"]),

@@ -2,7 +2,7 @@
 
 use crate::random::{ANY, Case, Wish, case, rng};
 use laxity_model::OnMiss;
-use laxity_oracle::{BudgetMode, Oracle, reference, verify};
+use laxity_oracle::{BudgetRule, Oracle, reference, verify};
 use laxity_trace::{Event, EventKind};
 use rand::RngExt;
 
@@ -269,7 +269,7 @@ fn every_change_is_caught_by_its_oracle() {
     for (name, change, oracle) in mutants() {
         let (mut applied, mut caught) = (0, 0);
         for seed in 0..200 {
-            let throttle = (oracle == Oracle::Budgets).then_some(BudgetMode::Throttle);
+            let throttle = (oracle == Oracle::Budgets).then_some(BudgetRule::THROTTLE);
             let wish = Wish { budget_mode: throttle, slower_cores: oracle != Oracle::Demand, ..ANY };
             let wish = Wish { clustered: oracle == Oracle::Affinity, ..wish };
             let case = case(seed, wish);

@@ -1,6 +1,6 @@
 //! The guardian's hold on a policy in the kernel.
 
-use crate::plan::{Attachment, BudgetMode};
+use crate::plan::Attachment;
 use laxity_kernel::schedule::Recording;
 use laxity_kernel::{Options, Reserve, RunningServer, Scheduler};
 use laxity_model::{Diagnostic, PolicyScheduler, PriorityRule, Result};
@@ -80,11 +80,7 @@ fn options(attachment: &Attachment) -> Result<Options> {
         by_period: scheduler.rule == PriorityRule::RateMonotonic,
         fixed_priorities: attachment.fixed_priorities,
         cells: attachment.cells.iter().map(cell).collect(),
-        budget: match attachment.budget {
-            BudgetMode::Off => laxity_kernel::BudgetMode::Off,
-            BudgetMode::Throttle => laxity_kernel::BudgetMode::Throttle,
-            BudgetMode::Postpone => laxity_kernel::BudgetMode::Postpone,
-        },
+        budget: attachment.budget,
         batching: attachment.batching,
         retries_max: attachment.retries_max,
         tasks: attachment.tasks,

@@ -19,8 +19,8 @@ use crate::sched;
 use crate::sharing::Regions;
 use laxity_kernel::Core;
 use laxity_model::{
-    Arrival, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, Platform, Policy, PolicyScheduler,
-    PriorityRule, Result, ServerSizes, Speed, Task, TaskSet,
+    Arrival, BudgetMode, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, Platform, Policy,
+    PolicyScheduler, PriorityRule, Result, ServerSizes, Speed, Task, TaskSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,18 +33,6 @@ const CPUS_MAX: usize = laxity_kernel::CPUS_MAX as usize;
 const PERIOD_MAX: Duration = Duration::from_ns(laxity_kernel::PERIOD_MAX_NS);
 /// The least budget that it admits.
 const RUNTIME_MIN: Duration = Duration::from_ns(1024);
-
-/// What happens to a job that has used up its budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BudgetMode {
-    /// Nothing.
-    Off,
-    /// It waits for its next replenishment.
-    Throttle,
-    /// It goes on with a deadline one period later.
-    Postpone,
-}
 
 /// What a policy can be told beyond its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use super::{
     Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, TaskState, action, index_u32, note,
 };
 use crate::observer::Observer;
-use laxity_policy::{BudgetMode, Replenishment};
+use laxity_model::BudgetMode;
+use laxity_policy::Replenishment;
 use laxity_trace::{Event, Outcome};
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {

@@ -1,8 +1,7 @@
 //! Policies that are broken on purpose: each is the real source with one change, built by the C compiler.
 
-use laxity_model::Policy;
+use laxity_model::{BudgetMode, Policy};
 use laxity_policy::Table;
-use laxity_sim::BudgetMode;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;

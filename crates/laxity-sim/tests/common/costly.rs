@@ -1,10 +1,12 @@
 //! Systems whose kernel takes time, and what their schedules may deviate by.
 
 use super::{Case, GRACE_NS, definition_of};
-use laxity_model::{Demand, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet};
+use laxity_model::{
+    BudgetMode, Demand, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet,
+};
 use laxity_oracle::{KernelWindows, Structure, Transitions, Verdict, verify};
+use laxity_sim::Setup;
 use laxity_sim::costs::{Cost, Costs, Distribution, PiecewiseLinear};
-use laxity_sim::{BudgetMode, Setup};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

@@ -5,9 +5,11 @@
 pub mod broken;
 pub mod costly;
 
-use laxity_model::{Arrival, Demand, Duration, OnMiss, Platform, PolicyScheduler, Scope, Task, TaskSet};
-use laxity_oracle::{BudgetMode as Enforced, Cluster, Definition};
-use laxity_sim::{Background, BudgetMode, Cell, Observer, Recording, Setup, costs::Costs, simulate};
+use laxity_model::{
+    Arrival, BudgetMode, Demand, Duration, OnMiss, Platform, PolicyScheduler, Scope, Task, TaskSet,
+};
+use laxity_oracle::{Cluster, Definition};
+use laxity_sim::{Background, Cell, Observer, Recording, Setup, costs::Costs, simulate};
 use laxity_trace::Event;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -202,14 +204,6 @@ pub fn timeline(events: &[Event]) -> BTreeMap<(u32, u32), Vec<(u64, u64)>> {
 /// How long after the last release a simulation goes on.
 pub const GRACE_NS: u64 = 200_000;
 
-fn enforced(mode: BudgetMode) -> Enforced {
-    match mode {
-        BudgetMode::Off => Enforced::Off,
-        BudgetMode::Throttle => Enforced::Throttle,
-        BudgetMode::Postpone => Enforced::Postpone,
-    }
-}
-
 /// What a case claims to be under a scheduler.
 pub fn definition_of(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Definition {
     definition_on(case, scheduler, &Platform::symmetric(cores).expect("cores"))
@@ -228,7 +222,7 @@ pub fn definition_on(case: &Case, scheduler: PolicyScheduler, platform: &Platfor
         .collect();
     Definition::clustered(case.set.clone(), platform, scheduler.rule, clusters, case.duration)
         .expect("a valid definition")
-        .with_budgets(enforced(case.budget_mode))
+        .with_budgets(case.budget_mode)
         .with_batching(case.batching)
         .with_on_miss(case.on_miss)
         .with_jobs(case.seed, case.demand)

@@ -4,8 +4,9 @@
 use super::by_definition::own_of;
 use super::masks::{some_cores, strays};
 use super::world::{Own, UNIT, World, server_of};
+use laxity_model::BudgetMode;
 use laxity_seeds::seeds;
-use laxity_sim::{BudgetMode, Outcome, What};
+use laxity_sim::{Outcome, What};
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -2,13 +2,13 @@
 
 use laxity_analysis::DoubleHit;
 use laxity_model::{
-    Core, CpuList, DeferrableServer, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Speed, Task,
-    TaskKind, TaskSet,
+    BudgetMode, Core, CpuList, DeferrableServer, Duration, Platform, Policy, PolicyScheduler, PriorityRule,
+    Speed, Task, TaskKind, TaskSet,
 };
 use laxity_oracle::{Cluster, Definition, Verdict, verify};
 use laxity_sim::{
-    Background, BackgroundTask, BudgetMode, Cell, Change, Changed, Changes, Promise, Recording, Servers,
-    Setup, What, simulate,
+    Background, BackgroundTask, Cell, Change, Changed, Changes, Promise, Recording, Servers, Setup, What,
+    simulate,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -185,16 +185,11 @@ impl World {
         let clusters = (0..u32::try_from(self.speeds.len()).expect("few")).map(cluster).collect();
         let servers = (0..).zip(&self.servers).filter(|(_, server)| server.1 > 0);
         let servers = servers.map(|(cpu, &(b, p))| (cpu, server_of(b.saturating_sub(less), p))).collect();
-        let budgets = match self.mode {
-            BudgetMode::Off => laxity_oracle::BudgetMode::Off,
-            BudgetMode::Throttle => laxity_oracle::BudgetMode::Throttle,
-            BudgetMode::Postpone => laxity_oracle::BudgetMode::Postpone,
-        };
         let set = TaskSet::new("set", tasks).expect("valid");
         let rule = PriorityRule::RateMonotonic;
         let definition = Definition::clustered(set, &self.platform(), rule, clusters, units(self.length));
         let definition =
-            definition.expect("valid").with_servers(servers).with_budgets(budgets).with_changes();
+            definition.expect("valid").with_servers(servers).with_budgets(self.mode).with_changes();
         let definition = definition.with_jobs(1, laxity_model::Demand::Wcet);
         verify(&definition, &recording.events, (self.length + self.grace) * UNIT)
     }

@@ -1,6 +1,7 @@
 //! What excuses that a job waits, and what does not.
 
 use super::*;
+use laxity_oracle::BudgetRule;
 
 /// Two tasks on one CPU; the second waits from 10 to 14 although the first is over.
 fn late_by_four() -> Vec<Record> {
@@ -86,7 +87,7 @@ fn a_decision_has_in_its_hands_what_it_takes() {
 #[test]
 fn a_job_that_is_awake_without_budget_does_not_wait_for_a_cpu() {
     use EventKind::*;
-    let definition = definition_of(set_of(&[(5, 20)]), 1, 19).with_budgets(BudgetMode::Followed);
+    let definition = definition_of(set_of(&[(5, 20)]), 1, 19).with_budgets(BudgetRule::Followed);
     let verdict_of = |records: Vec<Record>| verify(&definition, &converted(records, &origin(1, 1)));
     let mut records = vec![
         record(0, Release, NONE, 100, 1, T0 + 20),
@@ -154,7 +155,7 @@ fn what_has_left_a_cpu_at_the_end_is_followed_by_a_decision() {
 /// The budget of 5 is used up at 5, and ended at 12: the timer went off at 8, the CPU decided at 12.
 fn budget_ended_late(set_to: u64, kicked: u64) -> (Schedule, laxity_oracle::Verdict) {
     use EventKind::*;
-    let definition = definition_of(set_of(&[(5, 20)]), 1, 19).with_budgets(BudgetMode::Throttle);
+    let definition = definition_of(set_of(&[(5, 20)]), 1, 19).with_budgets(BudgetRule::THROTTLE);
     let records = vec![
         record(0, Release, NONE, 100, 1, T0 + 20),
         record(0, Resume, 0, 100, 1, 0),

@@ -6,7 +6,7 @@ mod servers;
 use super::*;
 use crate::rings::{Kind, NONE, OVERDUE, Record, UNSEEN};
 use laxity_model::{Demand, Platform, PriorityRule, Task, TaskSet};
-use laxity_oracle::{About, Activity, BudgetMode, Cause, Oracle, reference};
+use laxity_oracle::{About, Activity, Cause, Oracle, reference};
 
 const T0: u64 = 1_000_000;
 

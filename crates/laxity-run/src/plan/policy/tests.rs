@@ -1,6 +1,6 @@
 use super::*;
 use crate::BudgetMargin;
-use laxity_model::{Core, NumaNode, OnMiss, Policy, Scope, Speed};
+use laxity_model::{BudgetMode, Core, NumaNode, OnMiss, Policy, Scope, Speed};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
