@@ -43,7 +43,7 @@ pub use equals::Levels;
 pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
 pub use global_fixed_priority::{GlobalFixedPriorityGuan, GlobalFixedPriorityRta};
 pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};
-pub use partitioned::{Cell, judge_cells};
+pub use partitioned::{AnalysedCell, judge_cells};
 pub use pfair::Pfair;
 pub use priority_order::PriorityOrder;
 pub use sporadic::{SporadicTask, TIME_MAX};

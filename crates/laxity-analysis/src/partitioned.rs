@@ -11,7 +11,7 @@ use crate::{Bounds, SporadicTask, Test, Verdict, Work};
 
 /// Processors and the tasks placed on them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Cell {
+pub struct AnalysedCell {
     /// How many there are.
     pub processors: u32,
     /// The tasks, by their indices in the set, in any order: priorities remain those of the set.
@@ -25,8 +25,8 @@ pub struct Cell {
 /// whole set. A placement in which a task is in no cell or in several is not judged.
 pub fn judge_cells<'t>(
     tasks: &[SporadicTask],
-    cells: &[Cell],
-    test_of: impl Fn(&Cell) -> &'t dyn Test,
+    cells: &[AnalysedCell],
+    test_of: impl Fn(&AnalysedCell) -> &'t dyn Test,
     work: &mut Work,
 ) -> Verdict {
     if let Err(task) = each_in_one_cell(tasks.len(), cells) {
@@ -53,7 +53,7 @@ pub fn judge_cells<'t>(
 }
 
 /// Otherwise the first task that is not, or nothing for a number that no task has.
-pub(crate) fn each_in_one_cell(count: usize, cells: &[Cell]) -> Result<(), Option<usize>> {
+pub(crate) fn each_in_one_cell(count: usize, cells: &[AnalysedCell]) -> Result<(), Option<usize>> {
     let mut placed = vec![0_u32; count];
     for &number in cells.iter().flat_map(|cell| &cell.tasks) {
         *placed.get_mut(number).ok_or(None)? += 1;
@@ -103,15 +103,15 @@ mod tests {
     use super::*;
     use crate::{FixedPriorityRta, Gfb, GlobalFixedPriorityGuan, Qpa};
 
-    fn on(processors: u32, tasks: &[usize]) -> Cell {
-        Cell { processors, tasks: tasks.to_vec() }
+    fn on(processors: u32, tasks: &[usize]) -> AnalysedCell {
+        AnalysedCell { processors, tasks: tasks.to_vec() }
     }
 
     fn tasks() -> Vec<SporadicTask> {
         [(1, 4), (2, 5), (2, 6), (3, 9)].map(|(wcet, period)| SporadicTask::implicit(wcet, period)).to_vec()
     }
 
-    fn by_rta(tasks: &[SporadicTask], cells: &[Cell]) -> Verdict {
+    fn by_rta(tasks: &[SporadicTask], cells: &[AnalysedCell]) -> Verdict {
         judge_cells(tasks, cells, |_| &FixedPriorityRta, &mut Work::default())
     }
 
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn each_cell_has_its_test_and_steps_are_shared() {
         let cells = [on(1, &[0, 2]), on(2, &[1, 3])];
-        let test_of = |cell: &Cell| -> &dyn Test { if cell.processors == 1 { &Qpa } else { &Gfb } };
+        let test_of = |cell: &AnalysedCell| -> &dyn Test { if cell.processors == 1 { &Qpa } else { &Gfb } };
         assert_eq!(judge_cells(&tasks(), &cells, test_of, &mut Work::default()), Verdict::SCHEDULABLE);
         assert_eq!(judge_cells(&tasks(), &cells, test_of, &mut Work::steps(3)), Verdict::OUT_OF_WORK);
         assert_eq!(judge_cells(&tasks(), &cells, test_of, &mut Work::steps(4)), Verdict::SCHEDULABLE);
@@ -153,8 +153,9 @@ mod tests {
     #[test]
     fn bounds_of_some_tasks_are_none() {
         let cells = [on(1, &[0, 2]), on(2, &[1, 3])];
-        let test_of =
-            |cell: &Cell| -> &dyn Test { if cell.processors == 1 { &FixedPriorityRta } else { &Gfb } };
+        let test_of = |cell: &AnalysedCell| -> &dyn Test {
+            if cell.processors == 1 { &FixedPriorityRta } else { &Gfb }
+        };
         assert_eq!(judge_cells(&tasks(), &cells, test_of, &mut Work::default()), Verdict::SCHEDULABLE);
     }
 

@@ -2,7 +2,7 @@
 //! `LAXITY_SEEDS=1000..90000` looks at more.
 
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::{Cell, Guarantee, SporadicTask, Verdict};
+use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask, Verdict};
 use laxity_seeds::seeds;
 
 #[path = "schedulers/cases.rs"]
@@ -164,7 +164,7 @@ fn case(random: &mut Random, share: (u64, u64), latest: u64) -> (Vec<SporadicTas
 }
 
 fn judged(tasks: &[SporadicTask], processors: u32, guarantee: Guarantee) -> Verdict {
-    let cells = [Cell { processors, tasks: (0..tasks.len()).collect() }];
+    let cells = [AnalysedCell { processors, tasks: (0..tasks.len()).collect() }];
     let placed = Placed {
         tasks,
         working_sets: &[],

@@ -17,8 +17,8 @@ mod simulation;
 use cases::{Case, all};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{
-    Cell, GlobalFixedPriorityRta, Guarantee, PriorityOrder, SporadicTask, Test, Verdict, Work, catalogue,
-    judge_cells,
+    AnalysedCell, GlobalFixedPriorityRta, Guarantee, PriorityOrder, SporadicTask, Test, Verdict, Work,
+    catalogue, judge_cells,
 };
 use laxity_model::{DeferrableServer, LinuxScheduler, Scope};
 use laxity_seeds::seeds;
@@ -28,7 +28,7 @@ fn every_name_has_an_analysis() {
     let tasks = [SporadicTask::implicit(1, 10), SporadicTask::implicit(2, 20)];
     for scheduler in all() {
         assert_eq!(scheduler.to_string().parse(), Ok(scheduler));
-        let cells = [Cell { processors: 2, tasks: vec![1, 0] }];
+        let cells = [AnalysedCell { processors: 2, tasks: vec![1, 0] }];
         let case = Case { seed: 0, tasks: tasks.to_vec(), cells: cells.to_vec() };
         for guarantee in [Guarantee::Hard, Guarantee::Soft] {
             let judgement = scheduler.judge(&case.placed(None), Asked::of(guarantee));
@@ -52,7 +52,7 @@ fn nothing_is_proven_of_what_no_test_is_about() {
         let scheduler = Analysed::from(linux.clone());
         assert!(scheduler.unproven().is_some_and(|why| why.contains("nothing is proven of")), "{linux}");
         assert_eq!(linux.to_string().parse(), Ok(scheduler));
-        let cells = [Cell { processors: 2, tasks: vec![1, 0] }];
+        let cells = [AnalysedCell { processors: 2, tasks: vec![1, 0] }];
         let case = Case { seed: 0, tasks: tasks.to_vec(), cells: cells.to_vec() };
         for guarantee in [Guarantee::Hard, Guarantee::Soft] {
             assert!(scheduler.tests(guarantee, 2, DeferrableServer::NONE).is_empty());
@@ -90,7 +90,7 @@ fn raw(scheduler: Analysed, case: &Case) -> Verdict {
     };
     let fixed = !name.ends_with("edf");
     let tasks: Vec<_> = order.iter().map(|&at| case.tasks[at]).collect();
-    let renamed = |cell: &Cell| Cell {
+    let renamed = |cell: &AnalysedCell| AnalysedCell {
         processors: cell.processors,
         tasks: match fixed {
             true => (0..order.len()).filter(|&at| cell.tasks.contains(&order[at])).collect(),
@@ -98,7 +98,7 @@ fn raw(scheduler: Analysed, case: &Case) -> Verdict {
         },
     };
     let cells: Vec<_> = case.cells.iter().map(renamed).collect();
-    let test_of = |cell: &Cell| -> &dyn Test {
+    let test_of = |cell: &AnalysedCell| -> &dyn Test {
         let name = match (fixed, cell.processors) {
             (true, 1) => "fp-rta",
             (true, _) => "gfp-guan",
@@ -158,7 +158,7 @@ fn a_chosen_test_judges_alone() {
     let case = Case {
         seed: 0,
         tasks: vec![SporadicTask::implicit(4, 10), SporadicTask::implicit(8, 10)],
-        cells: vec![Cell { processors: 2, tasks: vec![0, 1] }],
+        cells: vec![AnalysedCell { processors: 2, tasks: vec![0, 1] }],
     };
     let ask = |name: &str, test: &str, guarantee| {
         let asked = Asked { test: Some(catalogue::test(test).expect("a test")), ..Asked::of(guarantee) };

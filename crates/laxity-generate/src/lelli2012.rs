@@ -27,7 +27,7 @@ const WCET_MIN: Duration = Duration::from_us(50);
 
 /// One point of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct GridPoint {
     /// R = U/m.
     pub utilization_ratio: Decimal,
     /// x = n/m.
@@ -38,7 +38,7 @@ pub struct Cell {
     pub request: Request,
 }
 
-impl Cell {
+impl GridPoint {
     fn new(cores: u32, ratio: Decimal, tasks_per_core: u32, wss: ByteSize, seed: u64) -> Result<Self> {
         let too_many = || Diagnostic::usage(format!("{cores} CPUs are too many")).hint("ask for fewer CPUs");
         let tasks = cores.checked_mul(tasks_per_core).ok_or_else(too_many)?;
@@ -47,7 +47,7 @@ impl Cell {
         let generator = Generator::Emberson(Emberson { rescale, ..Emberson::new(tasks, utilization) });
         let common = Common { wss: vec![wss], access: AccessPattern::Sequential, ..Common::default() };
         let seed = seed_of(&[seed, u64::from(cores), ratio.billionths(), u64::from(tasks_per_core), wss.0]);
-        Ok(Cell {
+        Ok(GridPoint {
             utilization_ratio: ratio,
             tasks_per_core,
             wss,
@@ -65,12 +65,12 @@ impl Cell {
 }
 
 /// All cells for a machine with `cores` CPUs, in the order R, x, working set.
-pub fn grid(cores: u32, working_sets: &[ByteSize], seed: u64) -> Result<Vec<Cell>> {
+pub fn grid(cores: u32, working_sets: &[ByteSize], seed: u64) -> Result<Vec<GridPoint>> {
     let mut cells = Vec::new();
     for ratio in UTILIZATION_RATIOS {
         for tasks_per_core in TASKS_PER_CORE {
             for &wss in working_sets {
-                cells.push(Cell::new(cores, ratio, tasks_per_core, wss, seed)?);
+                cells.push(GridPoint::new(cores, ratio, tasks_per_core, wss, seed)?);
             }
         }
     }

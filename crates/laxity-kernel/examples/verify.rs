@@ -4,7 +4,7 @@
 //! prints all records, `LAXITY_EVENTS=1` all events.
 
 use laxity_kernel::schedule::{Member, Origin, Recording, Schedule, convert, verify};
-use laxity_kernel::{Cell, Enrolled, Length, Options, Reserve, Scheduler};
+use laxity_kernel::{Enrolled, Length, Options, PolicyCpus, Reserve, Scheduler};
 use laxity_model::{BudgetMode, CpuList, Duration, Platform, Policy, PriorityRule, Task, TaskSet};
 use laxity_oracle::{Cluster, Definition, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -86,7 +86,7 @@ fn options(policy: Policy, cpus: u32) -> Options {
         policy,
         fixed_priorities: false,
         by_period: false,
-        cells: vec![Cell { cpus: (0..cpus).collect(), sockets: vec![0; cpus as usize] }],
+        cells: vec![PolicyCpus { cpus: (0..cpus).collect(), sockets: vec![0; cpus as usize] }],
         budget: BudgetMode::Throttle,
         batching: true,
         retries_max: 3,

@@ -10,7 +10,7 @@ use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType}
 
 /// The CPUs of one instance of the policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct PolicyCpus {
     /// The kernel's numbers. With a dedicated CPU, that is the last one.
     pub cpus: Vec<u32>,
     /// The socket of each, from 0.
@@ -36,7 +36,7 @@ pub struct Options {
     /// Which: by period (rate-monotonic) rather than by deadline.
     pub by_period: bool,
     /// One instance of the policy each; CPUs outside all cells run no real-time tasks.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<PolicyCpus>,
     /// Budget enforcement.
     pub budget: BudgetMode,
     /// Whether jobs of one instant are released together.
@@ -211,7 +211,7 @@ impl Scheduler {
         Ok(scheduler)
     }
 
-    fn set_up(&self, options: &Options, number: usize, cell: &Cell) -> std::result::Result<(), String> {
+    fn set_up(&self, options: &Options, number: usize, cell: &PolicyCpus) -> std::result::Result<(), String> {
         let setup = setup_of(options, number, cell)?;
         // SAFETY: plain numbers, all of them initialized.
         let bytes = unsafe {
@@ -410,7 +410,7 @@ fn exit_of(data: &[u8]) -> Option<Exit> {
 fn setup_of(
     options: &Options,
     number: usize,
-    cell: &Cell,
+    cell: &PolicyCpus,
 ) -> std::result::Result<ffi::lx_host_setup, String> {
     let capacity = ffi::LX_HOST_CPUS as usize;
     if cell.cpus.len() > capacity || cell.cpus.is_empty() {

@@ -10,8 +10,10 @@ use laxity_deploy::{
     CellPlan, CgroupVersion, Confinement, DeployPlan, Flag, INTERRUPT_PRIORITY, PLAN_FILE, Reservation,
     Scheduling, ThreadPlan, VERSION,
 };
-use laxity_model::{CpuList, Diagnostic, Duration, OutputDirectory, Result, ShownPath as _, Task, TaskSet};
-use laxity_run::{Cell, Hierarchy, Plan, PlannedTask, Policy};
+use laxity_model::{
+    Cell, CpuList, Diagnostic, Duration, OutputDirectory, Result, ShownPath as _, Task, TaskSet,
+};
+use laxity_run::{Hierarchy, Plan, PlannedTask, Policy};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -309,11 +311,7 @@ mod tests {
     fn planned(scheduler: &str, tasks: Vec<Task>, cells: &[(&str, &[usize])], host: &Host<'_>) -> DeployPlan {
         let set = TaskSet::new("arm", tasks).expect("valid");
         let scheduler: Scheduler = scheduler.parse().expect("a scheduler");
-        let cell = |(cpus, tasks): &(&str, &[usize])| Cell {
-            cpus: cpus.parse().expect("CPUs"),
-            tasks: tasks.to_vec(),
-            memory_nodes: CpuList::default(),
-        };
+        let cell = |(cpus, tasks): &(&str, &[usize])| Cell::new(cpus.parse().expect("CPUs"), tasks.to_vec());
         let cells: Vec<Cell> = cells.iter().map(cell).collect();
         let plan =
             laxity_run::plan(&set, scheduler, &cells, host.machine, KernelLimits::default(), options());

@@ -9,6 +9,7 @@
 mod budget;
 mod byte_size;
 mod cache;
+mod cell;
 mod configuration;
 mod cpu_list;
 mod demand;
@@ -42,6 +43,7 @@ mod words;
 pub use budget::BudgetMode;
 pub use byte_size::ByteSize;
 pub use cache::{Cache, CacheKind};
+pub use cell::Cell;
 pub use configuration::{configuration_of, scheduler_of};
 pub use cpu_list::CpuList;
 pub use demand::Demand;

@@ -2,7 +2,7 @@
 //! sched_ext; without it, it says SKIPPED. In a virtual machine: `laxity vm --exec -- target/release/deps/shared_rings-...`.
 
 use laxity_kernel::rings::{Kind, Record, SampleKind, Switch};
-use laxity_kernel::{Cell, Options, Reserve, Scheduler};
+use laxity_kernel::{Options, PolicyCpus, Reserve, Scheduler};
 use laxity_model::{BudgetMode, Policy};
 use laxity_overheads::{Recorder, Selection};
 use laxity_trace::EventKind;
@@ -18,7 +18,7 @@ fn options(cpus: u32) -> Options {
         policy: Policy::EdfBh,
         fixed_priorities: false,
         by_period: false,
-        cells: vec![Cell { cpus: (0..cpus).collect(), sockets: (0..cpus).map(|_| 0).collect() }],
+        cells: vec![PolicyCpus { cpus: (0..cpus).collect(), sockets: (0..cpus).map(|_| 0).collect() }],
         budget: BudgetMode::Throttle,
         batching: false,
         retries_max: 3,

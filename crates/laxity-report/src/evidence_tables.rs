@@ -1,7 +1,7 @@
 //! The tables of a report: at a glance, misses by task, lelli2012's Tables 3 and 4.
 
 use crate::analysis;
-use crate::cells::{Cell, Layout};
+use crate::grid::{GridPoint, Layout};
 use crate::number::{self, NOT_AVAILABLE};
 use crate::recommend::Recommendation;
 use crate::study::{Configuration, Evidence, Study, TaskEvidence, by_reason, shown};
@@ -275,8 +275,8 @@ pub(crate) fn table_4(study: &Study<'_>, layout: &Layout) -> Vec<Table> {
     let mut tables = Vec::new();
     for size in &sizes {
         // Sets one by one stand in one table; only a grid is split by working set, as in the paper.
-        let cells: Vec<&Cell> =
-            layout.cells.iter().filter(|c| !layout.grid || c.working_set == *size).collect();
+        let cells: Vec<&GridPoint> =
+            layout.points.iter().filter(|c| !layout.grid || c.working_set == *size).collect();
         let heading = match size {
             Some(0) => String::new(),
             Some(size) if layout.grid => format!(", WSS {}", number::bytes(*size)),
@@ -340,11 +340,11 @@ const TABLE_4_METRICS: [Metric; 4] = [
 fn scope_table(
     study: &Study<'_>,
     grid: bool,
-    cells: &[&Cell],
+    cells: &[&GridPoint],
     members: &[&Configuration],
     caption: &str,
 ) -> Option<Table> {
-    let evidence = |cell: &Cell| -> Vec<Evidence> {
+    let evidence = |cell: &GridPoint| -> Vec<Evidence> {
         members.iter().map(|configuration| Evidence::of(&study.runs(&cell.sets, configuration))).collect()
     };
     let mut columns = if grid { vec![] } else { vec![Column::text("Set")] };
@@ -434,7 +434,7 @@ pub(crate) fn alone(study: &Study<'_>, set: usize) -> Option<Table> {
 pub(crate) fn alone_grid(study: &Study<'_>, layout: &Layout) -> Option<Table> {
     let mut notes: Vec<String> = Vec::new();
     let mut rows = Vec::new();
-    for cell in layout.cells.iter().filter(|_| layout.grid) {
+    for cell in layout.points.iter().filter(|_| layout.grid) {
         let runs: Vec<_> = cell.sets.iter().flat_map(|&set| study.alone(set)).collect();
         if runs.is_empty() {
             continue;

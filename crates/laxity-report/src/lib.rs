@@ -21,10 +21,10 @@ mod background;
 mod beside;
 mod caches;
 mod causes;
-mod cells;
 mod difference_text;
 mod disturbed;
 mod evidence_tables;
+mod grid;
 mod html;
 mod inflation;
 mod markdown;
@@ -55,7 +55,7 @@ pub use symbols::{ascii, locale_is_utf8};
 pub use terminal::TextStyle;
 pub use verified::Verified;
 
-use cells::{Layout, set_cell};
+use grid::{Layout, point_of_set};
 use html::{PlacedPlots, Schedules};
 use laxity_deploy::DeployPlan;
 use laxity_model::{OutputDirectory, Result};
@@ -119,7 +119,7 @@ impl<'a> Report<'a> {
         let mut recommendation = recommend::recommend(&study, &study.all_sets());
         recommendation.count_sets(&set_recommendations);
         let cell_recommendations =
-            layout.cells.iter().map(|cell| recommend::recommend(&study, &cell.sets)).collect();
+            layout.points.iter().map(|cell| recommend::recommend(&study, &cell.sets)).collect();
         Ok(Report {
             beside: beside::beside(&study),
             causes: causes::causes(&study, &study.all_sets()),
@@ -266,14 +266,14 @@ impl<'a> Report<'a> {
         let study = &self.study;
         let mut overview = Vec::new();
         if self.layout.grid {
-            for cell in &self.layout.cells {
+            for cell in &self.layout.points {
                 overview.extend(plot::laxity_plots(study, cell)?);
             }
         }
         overview.extend(plot::working_set_plots(study, &self.layout)?);
         let mut sets = Vec::new();
         for set in study.all_sets() {
-            sets.push(plot::set_plots(study, set, &set_cell(study, set), self.layout.grid)?);
+            sets.push(plot::set_plots(study, set, &point_of_set(study, set), self.layout.grid)?);
         }
         Ok(PlacedPlots { overview, sets })
     }

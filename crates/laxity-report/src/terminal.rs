@@ -116,7 +116,7 @@ fn sets_in_brief(report: &Report<'_>, style: TextStyle) -> String {
 
 fn generated(report: &Report<'_>, style: TextStyle) -> String {
     let sets = number::counted(report.study.sets.len(), "generated set");
-    let points = number::counted(report.layout.cells.len(), "point");
+    let points = number::counted(report.layout.points.len(), "point");
     format!("{}\n", bold(&format!("{sets} at {points} of the grid"), style))
 }
 
@@ -190,7 +190,7 @@ fn to_set(report: &Report<'_>, style: TextStyle) -> String {
 fn set_line(report: &Report<'_>, index: usize) -> String {
     let study = &report.study;
     let set = &study.sets[index];
-    let cell = crate::cells::set_cell(study, index);
+    let cell = crate::grid::point_of_set(study, index);
     format!(
         "{}: {}, U = {}, U/m = {} on {}",
         set.name(),

@@ -4,10 +4,10 @@
 //! window of their own, so that no other task ever competes with them. The policy has no influence then.
 
 use crate::execute::JobOrder;
-use crate::plan::{Cell, Confinement, Plan, PlannedTask, TASK_PRIORITY_MAX};
+use crate::plan::{Confinement, Plan, PlannedTask, TASK_PRIORITY_MAX};
 use crate::sched::Policy;
 use crate::sharing::Regions;
-use laxity_model::{CpuList, Diagnostic, Duration, OnMiss, Result, Task, TaskSet};
+use laxity_model::{Cell, CpuList, Diagnostic, Duration, OnMiss, Result, Task, TaskSet};
 
 /// Jobs per task at least: the first finds a cold cache.
 const JOBS_MIN: u64 = 3;
@@ -31,7 +31,7 @@ pub fn alone(
     order: impl Fn(usize, usize) -> JobOrder,
 ) -> Result<(Plan, Vec<Vec<JobOrder>>)> {
     let cpus = CpuList::from_iter([cpu]);
-    let cell = Cell { cpus, tasks: Vec::new(), memory_nodes: CpuList::default() };
+    let cell = Cell::new(cpus, Vec::new());
     let regions = Regions::of(set, seed)?;
     let too_long = || Diagnostic::usage("running every task alone takes more than 584 years").hint("skip it");
     let mut begin = Duration::ZERO;

@@ -5,8 +5,8 @@
 //! is throttled; with a small one, a single disturbance is paid back over many periods, in each of which the
 //! task is late. By default the cell's free bandwidth is therefore given to its tasks in equal shares.
 
-use crate::plan::{Cell, KernelLimits};
-use laxity_model::{Diagnostic, Duration, Result, Task, TaskSet};
+use crate::plan::KernelLimits;
+use laxity_model::{Cell, Diagnostic, Duration, Result, Task, TaskSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -161,11 +161,7 @@ mod tests {
             Task::periodic(format!("t{id}"), Duration::from_us(wcet), Duration::from_us(period))
         };
         let set = TaskSet::new("set", tasks.iter().enumerate().map(task).collect()).expect("valid");
-        let cell = Cell {
-            cpus: CpuList::first(cpus),
-            tasks: (0..tasks.len()).collect(),
-            memory_nodes: CpuList::default(),
-        };
+        let cell = Cell::new(CpuList::first(cpus), (0..tasks.len()).collect());
         let budgets = budgets(&set, &cell, KernelLimits::default(), margin);
         budgets.into_iter().map(|budget| budget.as_ns() / 1_000).collect()
     }

@@ -11,8 +11,7 @@
 //! threads go on to theirs.
 
 use crate::journal::{Journal, PinnedThread, Undo};
-use crate::plan::Cell;
-use laxity_model::{CpuList, Diagnostic, Result, ShownPath as _, cpus_named};
+use laxity_model::{Cell, CpuList, Diagnostic, Result, ShownPath as _, cpus_named};
 use std::fs;
 use std::path::{Path, PathBuf};
 

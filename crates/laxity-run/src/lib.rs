@@ -49,9 +49,8 @@ pub use execute::{
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use keeper::{KEEPER_COMMAND, Keeper};
 pub use plan::{
-    AttachedCell, Attachment, Cell, Confinement, EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits,
-    KernelServer, Pacing, Plan, PlanOptions, PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, Unread, plan,
-    plan_policy,
+    AttachedCell, Attachment, Confinement, EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits, KernelServer,
+    Pacing, Plan, PlanOptions, PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, Unread, plan, plan_policy,
 };
 pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
 pub use sched::{Attributes, Policy, Reservation, affinity, attributes, set_affinity, set_policy};

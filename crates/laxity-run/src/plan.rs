@@ -33,22 +33,11 @@ use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
 use crate::sharing::{Regions, SharedPart};
 use laxity_model::{
-    AccessPattern, CpuList, Diagnostic, Duration, LinuxScheduler, LoadSum, OnMiss, Result, TaskSet,
+    AccessPattern, Cell, CpuList, Diagnostic, Duration, LinuxScheduler, LoadSum, OnMiss, Result, TaskSet,
     Utilization, WorkingSet,
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-
-/// A set of CPUs between which its tasks migrate, and out of which they do not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cell {
-    /// The CPUs.
-    pub cpus: CpuList,
-    /// Ids of the tasks.
-    pub tasks: Vec<usize>,
-    /// The memory nodes its tasks allocate from; empty: all.
-    pub memory_nodes: CpuList,
-}
 
 /// How cells are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,4 +15,4 @@ pub use changes::{Change, Changed, Changes, Outcome, PATIENCE, Promise, What};
 pub use engine::{Ended, simulate};
 pub use observer::{Observer, Recording};
 pub use servers::Servers;
-pub use setup::{Cell, RETRIES_MAX, Setup, default_grace, global_cell};
+pub use setup::{RETRIES_MAX, Setup, default_grace, global_cell};

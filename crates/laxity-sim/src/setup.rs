@@ -5,20 +5,11 @@ use crate::changes::Changes;
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
-    BudgetMode, CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Result, Scope,
-    Task, TaskSet, cpus_named,
+    BudgetMode, Cell, CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Result,
+    Scope, Task, TaskSet, cpus_named,
 };
 use laxity_policy::Table;
 use std::sync::LazyLock;
-
-/// One scheduler over some CPUs and tasks: the machine, a cluster, or a CPU.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
-    /// Its CPUs.
-    pub cpus: CpuList,
-    /// Ids of its tasks, ascending.
-    pub tasks: Vec<usize>,
-}
 
 /// Everything that determines a simulation, to the byte.
 #[derive(Clone)]
@@ -81,7 +72,7 @@ pub fn default_grace(set: &TaskSet) -> Duration {
 
 /// All real-time tasks on all CPUs, in one cell.
 pub fn global_cell(set: &TaskSet, platform: &Platform) -> Cell {
-    Cell { cpus: platform.cpus(), tasks: set.real_time().map(|(id, _)| id).collect() }
+    Cell::new(platform.cpus(), set.real_time().map(|(id, _)| id).collect())
 }
 
 /// Simulated instants stay below 2^62 ns (146 years), so that sums of two fit.

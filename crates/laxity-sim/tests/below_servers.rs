@@ -5,12 +5,13 @@
 //! --release -p laxity-sim --test below_servers` looks at others.
 
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement, Placed};
-use laxity_analysis::{Bounds, Cell as Judged, Guarantee, SporadicTask, Verdict};
+use laxity_analysis::{AnalysedCell, Bounds, Guarantee, SporadicTask, Verdict};
 use laxity_model::{
-    Arrival, Core, CpuList, DeferrableServer, Duration, Platform, Policy, ServerSize, Speed, Task, TaskSet,
+    Arrival, Cell, Core, CpuList, DeferrableServer, Duration, Platform, Policy, ServerSize, Speed, Task,
+    TaskSet,
 };
 use laxity_seeds::seeds;
-use laxity_sim::{Background, BackgroundTask, Cell, Servers, Setup, simulate};
+use laxity_sim::{Background, BackgroundTask, Servers, Setup, simulate};
 use laxity_trace::Job;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -86,7 +87,7 @@ impl System {
         };
         let tasks: Vec<_> = SporadicTask::of_set(set).into_iter().zip(&self.tasks).map(slower).collect();
         let cells: Vec<_> =
-            (0..cores.len()).map(|core| Judged { processors: 1, tasks: self.cell(core) }).collect();
+            (0..cores.len()).map(|core| AnalysedCell { processors: 1, tasks: self.cell(core) }).collect();
         let servers: Vec<_> = self.servers().of.into_iter().map(|(_, server)| server).collect();
         let placed = Placed {
             tasks: &tasks,
@@ -125,8 +126,7 @@ impl System {
         let tasks = set.tasks().iter().zip(&self.tasks).map(arriving).collect();
         let arriving = TaskSet::new("arriving", tasks).expect("valid");
         let background = Background { tasks: ordinary(timing, &servers, rng), tick: units(1) };
-        let cell =
-            |core: &Core| Cell { cpus: CpuList::from_iter([core.cpu]), tasks: self.cell(core.cpu as usize) };
+        let cell = |core: &Core| Cell::new(CpuList::from_iter([core.cpu]), self.cell(core.cpu as usize));
         let setup = Setup {
             duration: units(LENGTH),
             grace: units(4 * LENGTH),

@@ -2,11 +2,11 @@
 //! 5.1).
 
 use laxity_model::{
-    BudgetMode, Core, CpuList, DeferrableServer, Duration, Platform, Policy, PriorityRule, Speed, Task,
+    BudgetMode, Cell, Core, CpuList, DeferrableServer, Duration, Platform, Policy, PriorityRule, Speed, Task,
     TaskSet,
 };
 use laxity_oracle::{Cluster, Definition, Verdict, verify};
-use laxity_sim::{Background, BackgroundSummary, BackgroundTask, Cell, Recording, Servers, Setup, simulate};
+use laxity_sim::{Background, BackgroundSummary, BackgroundTask, Recording, Servers, Setup, simulate};
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -67,9 +67,11 @@ impl World {
     fn simulate(&self) -> (Recording, BackgroundSummary) {
         let platform = platform_of(&self.speeds);
         let set = set_of(&self.tasks);
-        let cell = |core: usize| Cell {
-            cpus: CpuList::from_iter([u32::try_from(core).expect("small")]),
-            tasks: (0..self.tasks.len()).filter(|&id| self.tasks[id].2 == core).collect(),
+        let cell = |core: usize| {
+            Cell::new(
+                CpuList::from_iter([u32::try_from(core).expect("small")]),
+                (0..self.tasks.len()).filter(|&id| self.tasks[id].2 == core).collect(),
+            )
         };
         let server = |(cpu, &(budget, period)): (u32, &(u64, u64))| {
             (period > 0).then(|| (cpu, self.server_of(budget, period)))
@@ -364,7 +366,7 @@ fn what_cannot_be_simulated_is_refused() {
         let platform = platform_of(&[1, 1]);
         let set = set_of(&[(1, 10, 0)]);
         let servers = Servers { of: servers.iter().map(|&cpu| (cpu, server_of(1, 10))).collect() };
-        let cells = vec![Cell { cpus: CpuList::from_iter([0]), tasks: vec![0] }];
+        let cells = vec![Cell::new(CpuList::from_iter([0]), vec![0])];
         let setup = Setup {
             servers: &servers,
             ..Setup::new(&set, &platform, scheduler.parse().expect("known"), cells)

@@ -7,7 +7,7 @@ use crate::engine::{NEVER, Sampler};
 use crate::{Curve, Judged, Outcome, Point, Study, Tally};
 use cell::Judge;
 use laxity_analysis::overheads::working_sets_of;
-use laxity_analysis::{Cell, SporadicTask, Work};
+use laxity_analysis::{AnalysedCell, SporadicTask, Work};
 use laxity_generate::Prepared;
 use laxity_model::{CpuList, Platform, Result, Scope, Task, TaskSet};
 use laxity_place::{Bin, Fit, Fitting, Placement, Request};
@@ -64,7 +64,7 @@ impl<'a> PointSampler<'a> {
         }
         let set = TaskSet::new("set", tasks)?;
         let (sporadic, working_sets) = (SporadicTask::of_set(&set), working_sets_of(&set));
-        let mut by_load: BTreeMap<Way, Option<Vec<Cell>>> = BTreeMap::new();
+        let mut by_load: BTreeMap<Way, Option<Vec<AnalysedCell>>> = BTreeMap::new();
         let mut outcomes = Vec::with_capacity(self.study.series.len());
         for series in &self.study.series {
             let curve = &self.study.curves[series.curve];
@@ -78,7 +78,7 @@ impl<'a> PointSampler<'a> {
             let size = curve.cell(self.processors, self.cluster);
             outcomes.push(match curve.fit {
                 _ if size == self.processors => {
-                    judge.cells(&[Cell { processors: size, tasks: (0..sporadic.len()).collect() }])
+                    judge.cells(&[AnalysedCell { processors: size, tasks: (0..sporadic.len()).collect() }])
                 }
                 Fitting::Test => judge.placing(&set, self.bins(curve, size)?, size, self.stop)?,
                 Fitting::Load(fit) => {
@@ -110,8 +110,8 @@ impl<'a> PointSampler<'a> {
 }
 
 /// Each bin with its tasks. All tasks of a set that is drawn are real-time tasks: their ids are their numbers.
-fn cells(placement: &Placement, processors: u32) -> Vec<Cell> {
-    let cell = |bin: usize| Cell { processors, tasks: placement.tasks_of(bin) };
+fn cells(placement: &Placement, processors: u32) -> Vec<AnalysedCell> {
+    let cell = |bin: usize| AnalysedCell { processors, tasks: placement.tasks_of(bin) };
     (0..placement.bins.len()).map(cell).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::{Cell, Guarantee, SporadicTask, Work};
+use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask, Work};
 use laxity_model::{DeferrableServer, Duration, Platform, Task, TaskSet};
 use laxity_place::{Acceptance, Bin, Method, Request};
 use laxity_study::{Outcome, Point, PointSampler, Study};
@@ -163,7 +163,7 @@ struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    fn placed<'a>(&'a self, cells: &'a [Cell]) -> Placed<'a> {
+    fn placed<'a>(&'a self, cells: &'a [AnalysedCell]) -> Placed<'a> {
         Placed {
             tasks: self.tasks,
             working_sets: &[],
@@ -181,7 +181,7 @@ impl Acceptance for Alone<'_> {
     }
 
     fn accepts(&self, _: usize, tasks: &[usize]) -> bool {
-        let cell = Cell { processors: self.processors, tasks: tasks.to_vec() };
+        let cell = AnalysedCell { processors: self.processors, tasks: tasks.to_vec() };
         let placed = self.placed(&[]);
         self.scheduler.judge_cell(&placed, &cell, DeferrableServer::NONE, self.asked).is_schedulable()
     }
@@ -224,8 +224,8 @@ fn what_is_placed_is_accepted_as_a_whole() {
                     refused += 1;
                     continue;
                 };
-                let cell = |bin| Cell { processors, tasks: placement.tasks_of(bin) };
-                let cells: Vec<Cell> = (0..placement.bins.len()).map(cell).collect();
+                let cell = |bin| AnalysedCell { processors, tasks: placement.tasks_of(bin) };
+                let cells: Vec<AnalysedCell> = (0..placement.bins.len()).map(cell).collect();
                 let whole = scheduler.judge(&alone.placed(&cells), alone.asked);
                 assert!(whole.verdict.is_schedulable(), "{at}: {:?}", whole.verdict);
                 placed += 1;

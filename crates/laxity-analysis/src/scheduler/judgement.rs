@@ -8,7 +8,7 @@ use crate::overheads::{Eaten, Inflated, Overheads, Rejected, RejectedWhy};
 use crate::partitioned::each_in_one_cell;
 use crate::uniprocessor::deferrable::{as_task, takes_server};
 use crate::{
-    Beside, Bounds, Cell, DoubleHit, Guarantee, Levels, Priorities, SporadicTask, Test, Verdict, Work,
+    AnalysedCell, Beside, Bounds, DoubleHit, Guarantee, Levels, Priorities, SporadicTask, Test, Verdict, Work,
 };
 use laxity_model::{DeferrableServer, PriorityRule};
 
@@ -22,7 +22,7 @@ pub struct Placed<'a> {
     /// The priority of each, the smallest number the highest, for schedulers with given priorities (`:fp`); others take none.
     pub given_priorities: &'a [u32],
     /// Which tasks share which processors: all that belong to a cell, also one that its scheduler dedicates.
-    pub cells: &'a [Cell],
+    pub cells: &'a [AnalysedCell],
     /// The deferrable server of each cell, time on its processor; empty if there are none.
     pub servers: &'a [DeferrableServer],
     /// What scheduling costs; None: nothing, and the quanta of Pfair are as short as need be. Otherwise they are of a tick's period,
@@ -94,7 +94,7 @@ impl Analysed {
             return Judgement::not(Verdict::needs(needed, None), None, None);
         }
         let with = self.judge_once(set, asked);
-        let counts = |cell: &Cell| self.is_beside(self.running(cell.processors));
+        let counts = |cell: &AnalysedCell| self.is_beside(self.running(cell.processors));
         if with.verdict.is_schedulable() || asked.beside.is_nothing() || !set.cells.iter().any(counts) {
             return with;
         }
@@ -131,7 +131,7 @@ impl Analysed {
     pub fn judge_cell(
         self,
         set: &Placed<'_>,
-        cell: &Cell,
+        cell: &AnalysedCell,
         server: DeferrableServer,
         asked: Asked,
     ) -> Verdict {
@@ -254,7 +254,12 @@ struct Inside {
 
 impl Inside {
     /// Nothing if a task has no priority.
-    fn of(scheduler: Analysed, set: &Placed<'_>, cell: &Cell, server: DeferrableServer) -> Option<Inside> {
+    fn of(
+        scheduler: Analysed,
+        set: &Placed<'_>,
+        cell: &AnalysedCell,
+        server: DeferrableServer,
+    ) -> Option<Inside> {
         let mut ranked = Vec::with_capacity(cell.tasks.len());
         for &number in &cell.tasks {
             ranked.push((scheduler.rank(set, number)?, number));
@@ -268,7 +273,7 @@ impl Inside {
     fn by_number(
         scheduler: Analysed,
         set: &Placed<'_>,
-        cell: &Cell,
+        cell: &AnalysedCell,
         server: DeferrableServer,
         numbers: Vec<usize>,
     ) -> Inside {

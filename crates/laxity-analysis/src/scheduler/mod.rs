@@ -2,10 +2,10 @@
 //!
 //! ```
 //! use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-//! use laxity_analysis::{Bounds, Cell, Guarantee, SporadicTask, Verdict};
+//! use laxity_analysis::{Bounds, AnalysedCell, Guarantee, SporadicTask, Verdict};
 //!
 //! let tasks = [SporadicTask::implicit(26, 70), SporadicTask::implicit(62, 100)];
-//! let cells = [Cell { processors: 1, tasks: vec![0, 1] }];
+//! let cells = [AnalysedCell { processors: 1, tasks: vec![0, 1] }];
 //! let (working_sets, given_priorities, servers) = (&[], &[], &[]);
 //! let placed = Placed { tasks: &tasks, working_sets, given_priorities, cells: &cells, servers, overheads: None };
 //! let scheduler: Analysed = "p-rm".parse().expect("a scheduler");
@@ -16,7 +16,7 @@
 //! assert_eq!(soft.proven_by, ["fp-tardiness"]);
 //! ```
 //!
-//! 1. A set is judged cell by cell ([`Cell`]): one cell for all processors under global scheduling, one per cluster or
+//! 1. A set is judged cell by cell ([`AnalysedCell`]): one cell for all processors under global scheduling, one per cluster or
 //!    processor otherwise. Which tasks are where is decided before.
 //! 2. A policy that dedicates a processor leaves one less for tasks ([`Analysed::running`]).
 //! 3. Overheads of a cell are those for as many tasks as it has (`accounting`). None given: scheduling costs nothing.
@@ -40,4 +40,4 @@ pub use name::{Analysed, Unproven};
 pub use quanta::Quanta;
 
 #[cfg(doc)]
-use crate::Cell;
+use crate::AnalysedCell;

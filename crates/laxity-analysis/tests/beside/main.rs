@@ -6,7 +6,7 @@ mod several;
 
 use kernel::{Kernel, Taken, WakeUp};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::{Beside, Bounds, Cell, Guarantee, SporadicTask, Taken as TakenOf, Verdict};
+use laxity_analysis::{AnalysedCell, Beside, Bounds, Guarantee, SporadicTask, Taken as TakenOf, Verdict};
 use one::{TASKS_MAX, Task, longest_responses};
 use several::{Draw, Random, seen_responses};
 
@@ -25,7 +25,7 @@ fn beside(kernel: &Kernel) -> Beside {
 fn proven(tasks: &[Task], processors: u32, beside: Beside) -> Option<Vec<u64>> {
     let scheduler: Analysed = if processors == 1 { "p-fp" } else { "g-fp" }.parse().expect("a scheduler");
     let sporadic: Vec<_> = tasks.iter().map(|&(wcet, period)| SporadicTask::implicit(wcet, period)).collect();
-    let cells = [Cell { processors, tasks: (0..tasks.len()).collect() }];
+    let cells = [AnalysedCell { processors, tasks: (0..tasks.len()).collect() }];
     let given_priorities: Vec<u32> = (0..).take(tasks.len()).collect();
     let placed = Placed {
         tasks: &sporadic,

@@ -5,7 +5,7 @@ mod pd2;
 
 use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::{Bounds, Cell, Guarantee, Pfair, SporadicTask, Test, Verdict, Work};
+use laxity_analysis::{AnalysedCell, Bounds, Guarantee, Pfair, SporadicTask, Test, Verdict, Work};
 use laxity_seeds::seeds;
 use pd2::{Arrivals, Rules, Seen, Weight, schedule};
 
@@ -153,7 +153,7 @@ fn a_quantum_is_whole_where_scheduling_costs_nothing() {
             tasks.push(SporadicTask::implicit(wcet, p * quantum));
         }
         for processors in [1, 2, 3] {
-            let cells = [Cell { processors, tasks: (0..tasks.len()).collect() }];
+            let cells = [AnalysedCell { processors, tasks: (0..tasks.len()).collect() }];
             let proven = |overheads| {
                 let (working_sets, given_priorities, servers) = (&[], &[], &[]);
                 let placed = Placed {

@@ -4,7 +4,7 @@ use super::cases::Random;
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
 use laxity_analysis::overheads::{Monotone, Overhead, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement, Placed};
-use laxity_analysis::{Bounds, Cell, DoubleHit, Guarantee, SporadicTask, Verdict, Work, catalogue};
+use laxity_analysis::{AnalysedCell, Bounds, DoubleHit, Guarantee, SporadicTask, Verdict, Work, catalogue};
 use laxity_model::{Core, DeferrableServer, Duration, Platform, ServerSize, Speed};
 use laxity_seeds::seeds;
 
@@ -18,7 +18,7 @@ fn named(name: &str) -> Analysed {
 
 /// Everything on one CPU.
 fn on_one_core(tasks: &[SporadicTask], server: DeferrableServer, asked: Asked) -> Judgement {
-    let cells = [Cell { processors: 1, tasks: (0..tasks.len()).rev().collect() }];
+    let cells = [AnalysedCell { processors: 1, tasks: (0..tasks.len()).rev().collect() }];
     let servers = [server];
     let placed = Placed {
         tasks,
@@ -87,7 +87,7 @@ fn what_no_test_is_for() {
     let servers = [server(1, 10)];
     let release = Overheads::none().with(Overhead::Release, Monotone::constant(1));
     let judge = |name: &str, processors: u32, overheads| {
-        let cells = [Cell { processors, tasks: vec![0] }];
+        let cells = [AnalysedCell { processors, tasks: vec![0] }];
         let placed = Placed {
             tasks: &tasks,
             working_sets: &[],
@@ -157,7 +157,7 @@ impl Drawn {
         };
         let tasks: Vec<_> = self.tasks.iter().map(slower).collect();
         let cells: Vec<_> =
-            (0..cores.len()).map(|core| Cell { processors: 1, tasks: self.on(core) }).collect();
+            (0..cores.len()).map(|core| AnalysedCell { processors: 1, tasks: self.on(core) }).collect();
         let servers: Vec<_> = self.size.on_cores(&self.platform).map(|(_, server)| server).collect();
         let placed = Placed {
             tasks: &tasks,

@@ -3,13 +3,13 @@
 use super::cases::Case;
 use laxity_analysis::overheads::{Monotone, Overhead, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
-use laxity_analysis::{Bounds, Cell, Guarantee, SporadicTask, Verdict};
+use laxity_analysis::{AnalysedCell, Bounds, Guarantee, SporadicTask, Verdict};
 
 fn case(tasks: &[SporadicTask], processors: u32) -> Case {
     Case {
         seed: 0,
         tasks: tasks.to_vec(),
-        cells: vec![Cell { processors, tasks: (0..tasks.len()).rev().collect() }],
+        cells: vec![AnalysedCell { processors, tasks: (0..tasks.len()).rev().collect() }],
     }
 }
 

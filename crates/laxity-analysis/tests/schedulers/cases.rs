@@ -2,7 +2,7 @@
 
 use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Placed};
-use laxity_analysis::{Cell, SporadicTask};
+use laxity_analysis::{AnalysedCell, SporadicTask};
 use laxity_model::{Policy, PolicyScheduler, PriorityRule, Scheduler, Scope};
 
 /// SplitMix64.
@@ -42,7 +42,7 @@ pub struct Case {
     #[expect(dead_code, reason = "shown where something fails")]
     pub seed: u64,
     pub tasks: Vec<SporadicTask>,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<AnalysedCell>,
 }
 
 /// Priorities as given to tasks by their numbers, some of them equal.
@@ -57,13 +57,13 @@ impl Case {
         let deadlines = random.below(4);
         let tasks: Vec<_> = (0..count).map(|_| task(&mut random, deadlines)).collect();
         let dedicated = u32::from(dedicates);
-        let mut cells: Vec<Cell> = match scope {
+        let mut cells: Vec<AnalysedCell> = match scope {
             Scope::Global => vec![u32::try_from(processors).expect("small")],
             Scope::Partitioned => vec![1; usize::try_from(processors).expect("small")],
             Scope::Clustered => vec![2, 1],
         }
         .into_iter()
-        .map(|processors: u32| Cell { processors: processors + dedicated, tasks: Vec::new() })
+        .map(|processors: u32| AnalysedCell { processors: processors + dedicated, tasks: Vec::new() })
         .collect();
         for number in 0..tasks.len() {
             let cell = usize::try_from(random.below(cells.len() as u64)).expect("small");

@@ -58,7 +58,7 @@ fn what_is_eaten_is_what_the_accounting_says() {
             SporadicTask::implicit(40_000, 400_000),
             SporadicTask::constrained(60_000, 300_000, 400_000),
         ],
-        cells: vec![laxity_analysis::Cell { processors: 3, tasks: vec![1, 0] }],
+        cells: vec![laxity_analysis::AnalysedCell { processors: 3, tasks: vec![1, 0] }],
     };
     let overheads = Overheads::none()
         .with(Overhead::ReleaseLatency, Monotone::constant(4_000))
@@ -84,8 +84,8 @@ fn no_room_is_a_reason_of_its_own() {
         seed: 0,
         tasks: vec![SporadicTask::implicit(10, 1_000), SporadicTask::constrained(10, 20, 1_000)],
         cells: vec![
-            laxity_analysis::Cell { processors: 1, tasks: vec![0] },
-            laxity_analysis::Cell { processors: 1, tasks: vec![1] },
+            laxity_analysis::AnalysedCell { processors: 1, tasks: vec![0] },
+            laxity_analysis::AnalysedCell { processors: 1, tasks: vec![1] },
         ],
     };
     let overheads = Overheads::none().with(Overhead::Schedule, Monotone::constant(6));

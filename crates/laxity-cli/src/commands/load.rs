@@ -6,7 +6,7 @@ use crate::arguments::{switch, value, whole, worded};
 use crate::terminal;
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_kernel::{Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support};
+use laxity_kernel::{Counters, Enrolled, Exit, Options, PolicyCpus, Reserve, Scheduler as Attached, Support};
 use laxity_lab::experiment::elsewhere;
 use laxity_lab::promotion::{Authority, Reserved};
 use laxity_model::{
@@ -364,13 +364,13 @@ fn options(arguments: &LoadArguments) -> Result<Options> {
 }
 
 /// One scheduler each.
-fn cells(platform: &Platform, scope: Scope) -> Vec<Cell> {
+fn cells(platform: &Platform, scope: Scope) -> Vec<PolicyCpus> {
     let of = |cpus: &CpuList| {
         let socket = |cpu: u32| {
             let at = platform.numa_nodes().iter().position(|node| node.cpus.contains(cpu));
             at.map_or(0, |at| u32::try_from(at).expect("few nodes"))
         };
-        Cell { cpus: cpus.iter().collect(), sockets: cpus.iter().map(socket).collect() }
+        PolicyCpus { cpus: cpus.iter().collect(), sockets: cpus.iter().map(socket).collect() }
     };
     platform.cells(scope).iter().map(of).collect()
 }

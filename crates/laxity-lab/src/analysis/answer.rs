@@ -265,7 +265,7 @@ impl SchedulerAnswer {
     /// Nothing is known yet.
     pub fn new(set: &TaskSet, scheduler: Analysed, placed: Option<&Placed>) -> Self {
         let cells = placed.map_or(&[][..], |placed| &placed.cells);
-        let cell = |cell: &laxity_run::Cell| CellAnswer {
+        let cell = |cell: &laxity_model::Cell| CellAnswer {
             cpus: cell.cpus.to_string(),
             processors: scheduler.running(u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX)),
             tasks: cell.tasks.iter().map(|&id| set.tasks()[id].name.clone()).collect(),

@@ -10,7 +10,7 @@
 use super::costs::Charge;
 use crate::placing::Placed;
 use laxity_analysis::scheduler::{self, Analysed, Asked, Judgement};
-use laxity_analysis::{Cell, SporadicTask};
+use laxity_analysis::{AnalysedCell, SporadicTask};
 use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet};
 
 /// A set in its places.
@@ -21,7 +21,7 @@ pub struct PlacedSet {
     pub tasks: Vec<SporadicTask>,
     working_sets: Vec<u64>,
     given_priorities: Vec<u32>,
-    cells: Vec<Cell>,
+    cells: Vec<AnalysedCell>,
     servers: Vec<DeferrableServer>,
     /// The processors of each cell.
     pub cpus: Vec<CpuList>,
@@ -52,7 +52,7 @@ const SERVED: &str = "background tasks come at any time and take all that their 
 impl PlacedSet {
     /// That the tasks of a cell need more than its processors, if they do.
     pub fn overload(&self, cell: usize) -> Option<String> {
-        let Cell { processors, tasks } = &self.cells[cell];
+        let AnalysedCell { processors, tasks } = &self.cells[cell];
         let mut load = laxity_model::LoadSum::new();
         tasks.iter().for_each(|&task| load.add_ratio(self.tasks[task].wcet, self.tasks[task].period));
         let cpus = laxity_model::plural(u64::from(*processors), "CPU");
@@ -86,7 +86,7 @@ impl PlacedSet {
                 numbers.push(number);
             }
             let processors = u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX);
-            cells.push(Cell { processors, tasks: numbers });
+            cells.push(AnalysedCell { processors, tasks: numbers });
             servers.push(server_of(sizes, platform, &running));
         }
         let given_priorities = given_priorities(set, scheduler)?;
@@ -119,8 +119,8 @@ impl PlacedSet {
 
     /// Of each cell that has tasks: its processors, those that are dedicated among them, and its server.
     pub fn shapes(&self) -> impl Iterator<Item = (u32, DeferrableServer)> {
-        let with_tasks = |cell: &(&Cell, &DeferrableServer)| !cell.0.tasks.is_empty();
-        let shape = |(cell, &server): (&Cell, &DeferrableServer)| (cell.processors, server);
+        let with_tasks = |cell: &(&AnalysedCell, &DeferrableServer)| !cell.0.tasks.is_empty();
+        let shape = |(cell, &server): (&AnalysedCell, &DeferrableServer)| (cell.processors, server);
         self.cells.iter().zip(&self.servers).filter(with_tasks).map(shape)
     }
 

@@ -10,10 +10,10 @@ use crate::placing::{Placed, Placing};
 use crate::schedulers::Choice;
 use crate::schedulers::TriedScheduler;
 use laxity_model::{
-    AnyScheduler, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, Platform, PolicyScheduler, Result,
-    Scope, TaskKind, TaskSet, Utilization, scheduler_of,
+    AnyScheduler, Cell, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, Platform, PolicyScheduler,
+    Result, Scope, TaskKind, TaskSet, Utilization, scheduler_of,
 };
-use laxity_run::{BudgetMargin, Capabilities, Cell, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -191,7 +191,7 @@ impl<'a> Planner<'a> {
 
     /// Whether these tasks can be planned in a cell. What the machine lacks is no matter of places.
     fn takes(&self, set: &TaskSet, scheduler: &TriedScheduler, cpus: &CpuList, tasks: &[usize]) -> bool {
-        let cell = Cell { cpus: cpus.clone(), tasks: tasks.to_vec(), memory_nodes: CpuList::default() };
+        let cell = Cell::new(cpus.clone(), tasks.to_vec());
         let plan = self.plan_cells(set, scheduler, &[cell], self.settings.budget_margin);
         !plan.is_err_and(|why| why.failure == Failure::Usage)
     }

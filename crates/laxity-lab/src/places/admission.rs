@@ -9,7 +9,7 @@ use crate::charges::{Charge, given_priorities, running, server_of, speed};
 use crate::placing::Placed;
 use laxity_analysis::overheads::working_sets_of;
 use laxity_analysis::scheduler::{self, Analysed, Asked};
-use laxity_analysis::{Bounds, Cell, Guarantee, SporadicTask, Verdict};
+use laxity_analysis::{AnalysedCell, Bounds, Guarantee, SporadicTask, Verdict};
 use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet, Utilization};
 use laxity_place::{Acceptance, Method, Order, Packing, Request, Rule};
 use std::collections::BTreeMap;
@@ -139,7 +139,7 @@ impl<'a> Admission<'a> {
         let mut numbers: Vec<usize> = ids.iter().map(|id| self.numbers[id]).collect();
         numbers.sort_unstable();
         let tasks: Vec<SporadicTask> = numbers.iter().map(|&number| all[number]).collect();
-        let cells = [Cell { processors, tasks: (0..tasks.len()).collect() }];
+        let cells = [AnalysedCell { processors, tasks: (0..tasks.len()).collect() }];
         let of = |values: &[u32]| numbers.iter().filter_map(|&number| values.get(number).copied()).collect();
         let given_priorities: Vec<u32> = of(&self.given_priorities);
         let working_sets: Vec<u64> = numbers.iter().map(|&number| self.working_sets[number]).collect();
@@ -196,7 +196,7 @@ impl Acceptance for Admission<'_> {
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
         let Bin { ref cpus, processors, speed, server } = self.cells[bin];
         let Some(seen) = speed.and_then(|speed| self.at_speed.get(&speed)) else { return false };
-        let cell = Cell { processors, tasks: tasks.iter().map(|id| self.numbers[id]).collect() };
+        let cell = AnalysedCell { processors, tasks: tasks.iter().map(|id| self.numbers[id]).collect() };
         let placed = scheduler::Placed {
             tasks: seen,
             working_sets: &self.working_sets,

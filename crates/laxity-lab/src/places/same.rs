@@ -1,8 +1,7 @@
 //! Configurations that differ by their placements only, and come out with the same places: they are one.
 
 use crate::placing::Placed;
-use laxity_model::scheduler_of;
-use laxity_run::Cell;
+use laxity_model::{Cell, scheduler_of};
 
 /// A configuration that is another one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,8 @@ pub use capacity::check_capacity;
 pub use fit_answer::FitAnswer;
 pub use served::{Below, SLOWEST_FIT, Served};
 
-use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
+use laxity_model::{Cell, CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Fitting, Method, Overload, Placement, Request};
-use laxity_run::Cell;
 use laxity_trace::{PlacedBin, PlacementRecord};
 use std::sync::atomic::AtomicBool;
 
@@ -130,13 +129,7 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
         ordinary: vec![],
         notes: vec![],
     };
-    Placed {
-        cells: vec![Cell { cpus, tasks, memory_nodes: CpuList::default() }],
-        record,
-        ordinary: Vec::new(),
-        fit: None,
-        placement: None,
-    }
+    Placed { cells: vec![Cell::new(cpus, tasks)], record, ordinary: Vec::new(), fit: None, placement: None }
 }
 
 fn cell(tasks: Vec<usize>, cpus: CpuList, platform: &Platform) -> Cell {

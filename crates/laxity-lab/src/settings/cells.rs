@@ -8,7 +8,7 @@ use crate::charges::speed;
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::settings::{Granted, Reservation, are_granted, candidates, choose};
-use laxity_analysis::{Cell, SporadicTask};
+use laxity_analysis::{AnalysedCell, SporadicTask};
 use laxity_model::{CpuList, DeferrableServer, FIFO_LEVELS, LoadSum, PriorityRule, Scheduler, Speed};
 use laxity_place::Acceptance;
 use std::collections::BTreeMap;
@@ -157,7 +157,7 @@ impl Inside<'_> {
             tasks[self.numbers[at]] = task;
             priorities[self.numbers[at]] = u32::try_from(rank).unwrap_or(u32::MAX);
         }
-        let cell = Cell {
+        let cell = AnalysedCell {
             processors: self.processors,
             tasks: order.iter().map(|&(at, _)| self.numbers[at]).collect(),
         };
@@ -232,7 +232,7 @@ impl Inside<'_> {
     pub fn with_overheads(&self, served: &[(usize, SporadicTask)]) -> Option<Vec<Reservation>> {
         let mut tasks = self.cells.tasks.clone();
         served.iter().for_each(|&(at, task)| tasks[self.numbers[at]] = task);
-        let cell = Cell { processors: self.processors, tasks: self.numbers.clone() };
+        let cell = AnalysedCell { processors: self.processors, tasks: self.numbers.clone() };
         let placed = Placed { cells: std::slice::from_ref(&cell), ..self.placed(&tasks, &[]) };
         let eaten = self.judged_as().eaten(&placed, self.cells.asked.guarantee).ok()?;
         let asked = |&(at, task): &(usize, SporadicTask)| {

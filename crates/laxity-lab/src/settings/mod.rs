@@ -26,10 +26,11 @@ use laxity_analysis::settings::Reservation;
 use laxity_analysis::{Guarantee, SporadicTask, Work};
 use laxity_deploy::{DeployPlan, Scheduling};
 use laxity_model::{
-    CpuList, Duration, Platform, PriorityRule, Result, Scheduler, Scope, ServerSizes, TaskSet, cpus_named,
+    Cell, CpuList, Duration, Platform, PriorityRule, Result, Scheduler, Scope, ServerSizes, TaskSet,
+    cpus_named,
 };
 use laxity_place::Method;
-use laxity_run::{Cell, Confinement, TASK_PRIORITY_MAX};
+use laxity_run::{Confinement, TASK_PRIORITY_MAX};
 use laxity_trace::PlacementRecord;
 use order::Order;
 use places::Why;
@@ -126,11 +127,7 @@ pub struct NotFound {
 impl Found {
     /// What is found, as one plan for the threads of a machine.
     pub fn deployed(&self, set: &TaskSet, host: &deploy::Host<'_>) -> DeployPlan {
-        let cell = |cell: &FoundCell| Cell {
-            cpus: cell.cpus.clone(),
-            tasks: cell.tasks.clone(),
-            memory_nodes: CpuList::default(),
-        };
+        let cell = |cell: &FoundCell| Cell::new(cell.cpus.clone(), cell.tasks.clone());
         let cells: Vec<Cell> = self.cells.iter().map(cell).collect();
         let confinement = match &cells[..] {
             [one] if one.cpus == *host.machine => Confinement::WholeMachine,
@@ -313,11 +310,7 @@ impl Question<'_> {
     ) -> std::result::Result<(VerdictAnswer, Vec<String>), Why> {
         let set = TaskSet::new(self.set.name(), tasks)
             .map_err(|error| Why::of_all(crate::cases::reason(&error)))?;
-        let cell = |one: &FoundCell| Cell {
-            cpus: one.cpus.clone(),
-            tasks: one.tasks.clone(),
-            memory_nodes: CpuList::default(),
-        };
+        let cell = |one: &FoundCell| Cell::new(one.cpus.clone(), one.tasks.clone());
         let record = PlacementRecord { method: String::new(), bins: vec![], ordinary: vec![], notes: vec![] };
         let cells_of = found.iter().map(cell).collect();
         let placed = Placed { cells: cells_of, record, ordinary: Vec::new(), fit: None, placement: None };

@@ -2,9 +2,9 @@
 
 use super::changes::changes;
 use super::mechanics::{Mechanics, servers_of};
-use laxity_model::{CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use laxity_model::{Cell, CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
-use laxity_sim::{Background, Cell, Change, Changed, Changes, Observer, Outcome, Servers, Setup, What};
+use laxity_sim::{Background, Change, Changed, Changes, Observer, Outcome, Servers, Setup, What};
 use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -157,7 +157,7 @@ impl Case<'_> {
         let cell = |(cpus, tasks): &(CpuList, Vec<usize>)| {
             let mut tasks = tasks.clone();
             tasks.sort_unstable();
-            Cell { cpus: cpus.clone(), tasks }
+            Cell::new(cpus.clone(), tasks)
         };
         Setup {
             set: self.set,

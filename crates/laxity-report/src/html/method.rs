@@ -1,7 +1,7 @@
 //! Machine, method, notes and the words that explain the metrics.
 
 use super::Fact;
-use crate::cells::Layout;
+use crate::grid::Layout;
 use crate::number;
 use crate::study::{Study, shown};
 use laxity_model::shell_word;

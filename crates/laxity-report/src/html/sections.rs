@@ -1,7 +1,7 @@
 //! The section of one task set: answer, tables, plots, placements.
 
 use super::{Budget, PlotView, TableView, heat};
-use crate::cells::Cell;
+use crate::grid::GridPoint;
 use crate::plot::{self, Plot};
 use crate::study::{Study, common_working_set, tasks_of, utilization_of};
 use crate::table::{Column, Field, Table, Tone};
@@ -163,7 +163,7 @@ fn is_heat_map(plot: &&Plot) -> bool {
 
 /// What is best on each set, or on each cell of a grid.
 pub(super) fn per_cell_table(report: &Report<'_>) -> Table {
-    let row = |(cell, own): (&Cell, &Recommendation)| -> Vec<Field> {
+    let row = |(cell, own): (&GridPoint, &Recommendation)| -> Vec<Field> {
         let best = own.label.clone().unwrap_or_else(|| "none ran to its end".to_owned());
         let verdict = match (&own.label, own.misses_nothing) {
             (None, _) => Field::toned("–", Tone::Faint),
@@ -190,7 +190,7 @@ pub(super) fn per_cell_table(report: &Report<'_>) -> Table {
             Column::text("It"),
             Column::text("Then"),
         ],
-        rows: report.layout.cells.iter().zip(&report.cell_recommendations).map(row).collect(),
+        rows: report.layout.points.iter().zip(&report.cell_recommendations).map(row).collect(),
         notes: vec![],
     }
 }

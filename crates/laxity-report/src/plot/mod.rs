@@ -9,7 +9,7 @@ mod rows;
 mod scatter;
 mod style;
 
-use crate::cells::{Cell, Layout};
+use crate::grid::{GridPoint, Layout};
 use crate::number;
 use crate::study::{
     Configuration, Evidence, Study, TaskEvidence, common_working_set, tasks_of, utilization_of,
@@ -47,7 +47,7 @@ pub struct Plot {
 /// The plots of one set: Figures 1 to 4 of lelli2012, response times, misses.
 ///
 /// In a grid, laxity is drawn for its cells instead.
-pub(crate) fn set_plots(study: &Study<'_>, set: usize, cell: &Cell, grid: bool) -> Result<Vec<Plot>> {
+pub(crate) fn set_plots(study: &Study<'_>, set: usize, cell: &GridPoint, grid: bool) -> Result<Vec<Plot>> {
     let mut plots = vec![scatter_plot(study, set)?];
     let shown = ShownTasks::of(study, set);
     plots.extend(heat_map(study, set, &shown)?);
@@ -60,7 +60,7 @@ pub(crate) fn set_plots(study: &Study<'_>, set: usize, cell: &Cell, grid: bool) 
 }
 
 /// The laxity plots of several sets taken together: Figures 3 and 4.
-pub(crate) fn laxity_plots(study: &Study<'_>, cell: &Cell) -> Result<Vec<Plot>> {
+pub(crate) fn laxity_plots(study: &Study<'_>, cell: &GridPoint) -> Result<Vec<Plot>> {
     let figures = [
         ("laxity", TaskSelection::All, "all tasks"),
         ("laxity-shortest-period", TaskSelection::ShortestPeriod, "tasks with the shortest period"),
@@ -100,10 +100,11 @@ pub(crate) fn laxity_plots(study: &Study<'_>, cell: &Cell) -> Result<Vec<Plot>> 
 /// Figure 5 for every pair of utilization and number of tasks that occurs with several working-set sizes.
 pub(crate) fn working_set_plots(study: &Study<'_>, layout: &Layout) -> Result<Vec<Plot>> {
     let mut plots = Vec::new();
-    let same = |a: &Cell, b: &Cell| a.tasks == b.tasks && a.utilization_per_core == b.utilization_per_core;
-    for (place, first) in layout.cells.iter().enumerate().filter(|_| layout.grid) {
-        let cells: Vec<&Cell> = layout.cells.iter().filter(|cell| same(cell, first)).collect();
-        let seen_before = layout.cells[..place].iter().any(|cell| same(cell, first));
+    let same =
+        |a: &GridPoint, b: &GridPoint| a.tasks == b.tasks && a.utilization_per_core == b.utilization_per_core;
+    for (place, first) in layout.points.iter().enumerate().filter(|_| layout.grid) {
+        let cells: Vec<&GridPoint> = layout.points.iter().filter(|cell| same(cell, first)).collect();
+        let seen_before = layout.points[..place].iter().any(|cell| same(cell, first));
         if cells.len() > 1 && !seen_before {
             let share = first.utilization_per_core;
             let label = format!("U/m = {share}, {} tasks", first.tasks);
@@ -119,7 +120,12 @@ pub(crate) fn working_set_plots(study: &Study<'_>, layout: &Layout) -> Result<Ve
 }
 
 /// The laxity around zero of cells that differ in nothing but the working set.
-fn working_set_plot(study: &Study<'_>, cells: &[&Cell], label: &str, stem: &str) -> Result<Option<Plot>> {
+fn working_set_plot(
+    study: &Study<'_>,
+    cells: &[&GridPoint],
+    label: &str,
+    stem: &str,
+) -> Result<Option<Plot>> {
     let mut curves = Vec::new();
     // The paper compares two schedulers; six times two curves cannot be told apart.
     let compared = compared_by_working_set(study);
@@ -159,14 +165,14 @@ fn compared_by_working_set<'s>(study: &'s Study<'_>) -> Vec<(usize, &'s Configur
     study.configurations.iter().enumerate().take(2).collect()
 }
 
-fn count_of(cell: &Cell, study: &Study<'_>, of: impl Fn(&TaskSet) -> usize) -> u64 {
+fn count_of(cell: &GridPoint, study: &Study<'_>, of: impl Fn(&TaskSet) -> usize) -> u64 {
     let total = cell.sets.iter().map(|&set| of(&study.sets[set])).sum::<usize>();
     u64::try_from(total).unwrap_or(u64::MAX)
 }
 
 fn periods(
     study: &Study<'_>,
-    cell: &Cell,
+    cell: &GridPoint,
     extreme: impl Fn(std::vec::IntoIter<Duration>) -> Option<Duration>,
 ) -> String {
     let mut all = Vec::new();
@@ -190,7 +196,7 @@ fn periods(
 
 fn curve(
     study: &Study<'_>,
-    cell: &Cell,
+    cell: &GridPoint,
     configuration: &Configuration,
     index: usize,
     selection: TaskSelection,

@@ -81,9 +81,9 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Cell, KernelLimits, PlanOptions, plan};
+    use crate::plan::{KernelLimits, PlanOptions, plan};
     use crate::sharing::SharedPart;
-    use laxity_model::{Duration, OnMiss, Scheduler, Task, TaskSet};
+    use laxity_model::{Cell, CpuList, Duration, OnMiss, Scheduler, Task, TaskSet};
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
@@ -91,10 +91,11 @@ mod tests {
     fn planned(cells: usize, regions: usize, tasks: &[(usize, Option<usize>)]) -> Plan {
         let task = |at: usize| Task::periodic(format!("t{at}"), Duration::from_us(1), Duration::from_ms(10));
         let set = TaskSet::new("set", (0..tasks.len()).map(task).collect()).expect("valid");
-        let cell = |number: usize| Cell {
-            cpus: [u32::try_from(number).expect("few")].into_iter().collect(),
-            tasks: (0..tasks.len()).filter(|&at| tasks[at].0 == number).collect(),
-            memory_nodes: CpuList::default(),
+        let cell = |number: usize| {
+            Cell::new(
+                [u32::try_from(number).expect("few")].into_iter().collect(),
+                (0..tasks.len()).filter(|&at| tasks[at].0 == number).collect(),
+            )
         };
         let options = PlanOptions {
             duration: Duration::from_secs(1),

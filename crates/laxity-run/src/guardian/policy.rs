@@ -70,7 +70,7 @@ impl Attached {
 
 fn options(attachment: &Attachment) -> Result<Options> {
     let (runtime_ns, period_ns) = attachment.share_ns;
-    let cell = |cell: &crate::plan::AttachedCell| laxity_kernel::Cell {
+    let cell = |cell: &crate::plan::AttachedCell| laxity_kernel::PolicyCpus {
         cpus: cell.cpus.clone(),
         sockets: cell.sockets.clone(),
     };

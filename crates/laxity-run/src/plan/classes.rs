@@ -1,10 +1,10 @@
 //! The parameters of a cell's threads in each of Linux's scheduling classes.
 
 use super::fifo::{TASK_PRIORITY_MAX, note_throttling, priorities};
-use super::{Cell, KernelLimits, SHARE_WITHOUT_LIMIT, reservations};
+use super::{KernelLimits, SHARE_WITHOUT_LIMIT, reservations};
 use crate::budget::BudgetMargin;
 use crate::sched::Policy;
-use laxity_model::{Diagnostic, LinuxScheduler, LoadSum, PriorityRule, Result, Scheduler, TaskSet};
+use laxity_model::{Cell, Diagnostic, LinuxScheduler, LoadSum, PriorityRule, Result, Scheduler, TaskSet};
 use std::cmp::Ordering;
 
 /// What each task of the cell asks of the kernel.

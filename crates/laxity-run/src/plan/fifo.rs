@@ -1,8 +1,8 @@
 //! Priorities of SCHED_FIFO for a cell.
 
-use super::{Cell, KernelLimits};
+use super::KernelLimits;
 use crate::sched::Policy;
-use laxity_model::{Duration, FIFO_LEVELS, LoadSum, PriorityRule, TaskSet};
+use laxity_model::{Cell, Duration, FIFO_LEVELS, LoadSum, PriorityRule, TaskSet};
 use std::cmp::Ordering;
 
 /// Highest SCHED_FIFO priority a task gets; the guardian runs above it.

@@ -11,15 +11,15 @@
 //!    periods; given priorities must be in one of the two orders.
 
 use super::{
-    Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions, PlannedTask, SHARE_WITHOUT_LIMIT,
-    check_affinities, check_total, default_grace,
+    Confinement, KernelLimits, Pacing, Plan, PlanOptions, PlannedTask, SHARE_WITHOUT_LIMIT, check_affinities,
+    check_total, default_grace,
 };
 use crate::budget::{Supply, budgets_within, reserved_period};
 use crate::sched;
 use crate::sharing::Regions;
 use laxity_kernel::Core;
 use laxity_model::{
-    Arrival, BudgetMode, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, Platform, Policy,
+    Arrival, BudgetMode, Cell, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, Platform, Policy,
     PolicyScheduler, PriorityRule, Result, ServerSizes, Speed, Task, TaskSet,
 };
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 use super::fifo::TASK_PRIORITY_MIN;
 use super::*;
-use laxity_model::{PriorityRule, Scheduler, Scope, Task};
+use laxity_model::{Cell, PriorityRule, Scheduler, Scope, Task};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -13,7 +13,7 @@ fn set(tasks: &[(u64, u64)]) -> TaskSet {
 }
 
 fn cell(cpus: &str, tasks: &[usize]) -> Cell {
-    Cell { cpus: cpus.parse().expect("valid list"), tasks: tasks.to_vec(), memory_nodes: CpuList::default() }
+    Cell::new(cpus.parse().expect("valid list"), tasks.to_vec())
 }
 
 fn options() -> PlanOptions {

@@ -3,12 +3,12 @@
 use crate::observed::{Row, Shape, columns, observed};
 use laxity_analysis::overheads::{Monotone, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement, Placed};
-use laxity_analysis::{Cell as Judged, Guarantee, SporadicTask};
+use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask};
 use laxity_model::{
-    Arrival, CpuList, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet,
+    Arrival, Cell, CpuList, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet,
 };
 use laxity_sim::costs::{CacheCosts, Cost, Costs, MeasuredDelays, PiecewiseLinear, Reload};
-use laxity_sim::{Cell, Setup, simulate};
+use laxity_sim::{Setup, simulate};
 use laxity_trace::Job;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -74,7 +74,7 @@ pub const ARRIVALS: [Arrivals; 5] =
 pub struct Case {
     pub scheduler: PolicyScheduler,
     pub set: TaskSet,
-    cells: Vec<Judged>,
+    cells: Vec<AnalysedCell>,
     cpus: Vec<CpuList>,
     platform: Platform,
     costs: Costs,
@@ -95,7 +95,7 @@ impl Case {
         let set = TaskSet::new("random", tasks(&mut rng, running)).expect("valid");
         let (mut cells, mut cpus, mut next) = (Vec::new(), Vec::new(), 0);
         for &processors in &sizes {
-            cells.push(Judged { processors, tasks: Vec::new() });
+            cells.push(AnalysedCell { processors, tasks: Vec::new() });
             cpus.push((next..next + processors).collect());
             next += processors;
         }
@@ -148,7 +148,7 @@ impl Case {
         let arriving = set.tasks().iter().map(|task| arriving(task, arrivals, &mut rng)).collect();
         let set = TaskSet::new("arriving", arriving).expect("valid");
         let both = self.cells.iter().zip(&self.cpus);
-        let cells = both.map(|(cell, cpus)| Cell { cpus: cpus.clone(), tasks: cell.tasks.clone() });
+        let cells = both.map(|(cell, cpus)| Cell::new(cpus.clone(), cell.tasks.clone()));
         let setup = Setup {
             duration: ns(8_000 * US),
             grace: ns(30_000 * US),

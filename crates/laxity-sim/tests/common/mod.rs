@@ -6,10 +6,10 @@ pub mod broken;
 pub mod costly;
 
 use laxity_model::{
-    Arrival, BudgetMode, Demand, Duration, OnMiss, Platform, PolicyScheduler, Scope, Task, TaskSet,
+    Arrival, BudgetMode, Cell, Demand, Duration, OnMiss, Platform, PolicyScheduler, Scope, Task, TaskSet,
 };
 use laxity_oracle::{Cluster, Definition};
-use laxity_sim::{Background, Cell, Observer, Recording, Setup, costs::Costs, simulate};
+use laxity_sim::{Background, Observer, Recording, Setup, costs::Costs, simulate};
 use laxity_trace::Event;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -110,10 +110,8 @@ impl Case {
             Scope::Clustered => 2,
             Scope::Partitioned => 1,
         };
-        let mut cells: Vec<Cell> = cpus
-            .chunks(size)
-            .map(|cpus| Cell { cpus: cpus.iter().copied().collect(), tasks: Vec::new() })
-            .collect();
+        let mut cells: Vec<Cell> =
+            cpus.chunks(size).map(|cpus| Cell::new(cpus.iter().copied().collect(), Vec::new())).collect();
         let count = cells.len();
         for (id, _) in self.set.real_time() {
             cells[id % count].tasks.push(id);

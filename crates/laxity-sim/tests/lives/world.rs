@@ -2,13 +2,12 @@
 
 use laxity_analysis::DoubleHit;
 use laxity_model::{
-    BudgetMode, Core, CpuList, DeferrableServer, Duration, Platform, Policy, PolicyScheduler, PriorityRule,
-    Speed, Task, TaskKind, TaskSet,
+    BudgetMode, Cell, Core, CpuList, DeferrableServer, Duration, Platform, Policy, PolicyScheduler,
+    PriorityRule, Speed, Task, TaskKind, TaskSet,
 };
 use laxity_oracle::{Cluster, Definition, Verdict, verify};
 use laxity_sim::{
-    Background, BackgroundTask, Cell, Change, Changed, Changes, Promise, Recording, Servers, Setup, What,
-    simulate,
+    Background, BackgroundTask, Change, Changed, Changes, Promise, Recording, Servers, Setup, What, simulate,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -138,9 +137,11 @@ impl World {
         let background = Background { tasks, tick: units(1) };
         let servers = (0..).zip(&self.servers).filter(|(_, server)| server.1 > 0);
         let servers = Servers { of: servers.map(|(cpu, &(b, p))| (cpu, server_of(b, p))).collect() };
-        let of_core = |cpu: u32| Cell {
-            cpus: CpuList::from_iter([cpu]),
-            tasks: (0..self.tasks.len()).filter(|&id| self.tasks[id].2 == Some(cpu)).collect(),
+        let of_core = |cpu: u32| {
+            Cell::new(
+                CpuList::from_iter([cpu]),
+                (0..self.tasks.len()).filter(|&id| self.tasks[id].2 == Some(cpu)).collect(),
+            )
         };
         let ordinary = |&id: &usize| self.tasks[id].2.is_none() && !changes.lets_enter(id);
         let cores = u32::try_from(self.speeds.len()).expect("few");

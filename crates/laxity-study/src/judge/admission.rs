@@ -8,10 +8,10 @@
 
 use super::cell::Judge;
 use crate::Outcome;
-use laxity_analysis::Cell;
+use laxity_analysis::AnalysedCell;
 use laxity_model::{Result, TaskSet};
 use laxity_place::{Acceptance, Bin, Request};
-use std::cell::Cell as Cellular;
+use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 
 /// The test of a series, asked for tasks one by one.
@@ -19,7 +19,7 @@ struct Admission<'a> {
     judge: &'a Judge<'a>,
     processors: u32,
     /// The task that was asked for last, and the best that was said of it. Tasks come one after the other.
-    last: Cellular<Option<(usize, Outcome)>>,
+    last: Cell<Option<(usize, Outcome)>>,
 }
 
 impl Judge<'_> {
@@ -35,7 +35,7 @@ impl Judge<'_> {
         processors: u32,
         stop: &AtomicBool,
     ) -> Result<Outcome> {
-        let admission = Admission { judge: self, processors, last: Cellular::new(None) };
+        let admission = Admission { judge: self, processors, last: Cell::new(None) };
         let request = Request::new(set, bins)?.with_acceptance(&admission).with_interrupt(stop);
         let placed = request.find(self.curve.placement);
         Ok(match placed {
@@ -62,7 +62,7 @@ impl Acceptance for Admission<'_> {
 
     fn accepts(&self, _: usize, tasks: &[usize]) -> bool {
         let Some(&task) = tasks.last() else { return true };
-        let found = self.judge.cell(&Cell { processors: self.processors, tasks: tasks.to_vec() });
+        let found = self.judge.cell(&AnalysedCell { processors: self.processors, tasks: tasks.to_vec() });
         let before = self.last.get().filter(|&(asked, _)| asked == task).map(|(_, outcome)| outcome);
         let worth = |outcome| match outcome {
             Outcome::NotApplicable => 0,

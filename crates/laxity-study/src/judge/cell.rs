@@ -3,7 +3,7 @@
 use crate::curve::Series;
 use crate::{Curve, Outcome};
 use laxity_analysis::scheduler::{Asked, Placed};
-use laxity_analysis::{Cell, DeviAnderson, Guarantee, NotProven, SporadicTask, Test, Verdict, Work};
+use laxity_analysis::{AnalysedCell, DeviAnderson, Guarantee, NotProven, SporadicTask, Test, Verdict, Work};
 use laxity_model::{DeferrableServer, Scope};
 
 /// What a series judges a set by.
@@ -18,14 +18,14 @@ pub(super) struct Judge<'a> {
 
 impl Judge<'_> {
     /// Of a set in its places: the first cell that is not accepted decides.
-    pub(super) fn cells(&self, cells: &[Cell]) -> Outcome {
+    pub(super) fn cells(&self, cells: &[AnalysedCell]) -> Outcome {
         let mut outcomes = cells.iter().map(|cell| self.cell(cell));
         outcomes.find(|&outcome| outcome != Outcome::Accepted).unwrap_or(Outcome::Accepted)
     }
 
     /// Of a cell: any test that accepts is enough. Where it is only asked whether tardiness is bounded, the cheapest test comes
     /// first.
-    pub(super) fn cell(&self, cell: &Cell) -> Outcome {
+    pub(super) fn cell(&self, cell: &AnalysedCell) -> Outcome {
         let tests = &self.series.tests;
         if !tests.is_empty() {
             return self.by_any(tests, cell);
@@ -40,7 +40,7 @@ impl Judge<'_> {
         self.by(None, cell)
     }
 
-    fn by_any(&self, tests: &[&'static dyn Test], cell: &Cell) -> Outcome {
+    fn by_any(&self, tests: &[&'static dyn Test], cell: &AnalysedCell) -> Outcome {
         let mut best = Outcome::NotApplicable;
         for &test in tests {
             best = match (best, self.by(Some(test), cell)) {
@@ -53,7 +53,7 @@ impl Judge<'_> {
         best
     }
 
-    fn by(&self, test: Option<&'static dyn Test>, cell: &Cell) -> Outcome {
+    fn by(&self, test: Option<&'static dyn Test>, cell: &AnalysedCell) -> Outcome {
         let placed = Placed {
             tasks: self.tasks,
             working_sets: self.working_sets,

@@ -5,7 +5,7 @@
 //! 2. A set that is placed is proven; one that is not placed may have another placement: packing is a heuristic.
 
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::{Cell, Guarantee, SporadicTask};
+use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask};
 use laxity_model::{Core, DeferrableServer, Platform, ServerSize, Speed, TaskSet};
 use laxity_place::{Acceptance, Bin};
 
@@ -65,8 +65,10 @@ impl Acceptance for ByTest {
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
         let Judged { processors, tasks: Some(all), server } = &self.bins[bin] else { return false };
-        let cell =
-            Cell { processors: *processors, tasks: tasks.iter().map(|&id| self.numbers[id]).collect() };
+        let cell = AnalysedCell {
+            processors: *processors,
+            tasks: tasks.iter().map(|&id| self.numbers[id]).collect(),
+        };
         let placed = Placed {
             tasks: all,
             working_sets: &[],

@@ -7,10 +7,10 @@ use crate::axis::Variable;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
 use laxity_model::{
-    Core, CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Task, TaskKind,
-    TaskSet,
+    Cell, Core, CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Task,
+    TaskKind, TaskSet,
 };
-use laxity_sim::{Background, Cell, Servers, TICK};
+use laxity_sim::{Background, Servers, TICK};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -150,9 +150,8 @@ pub(crate) fn admit(
     }
     let count = (places.len() as u64, asked);
     places.sort_unstable();
-    let cells = places.chunk_by(|a, b| a.0 == b.0).map(|of_core| Cell {
-        cpus: CpuList::from_iter([of_core[0].0]),
-        tasks: of_core.iter().map(|&(_, id)| id).collect(),
+    let cells = places.chunk_by(|a, b| a.0 == b.0).map(|of_core| {
+        Cell::new(CpuList::from_iter([of_core[0].0]), of_core.iter().map(|&(_, id)| id).collect())
     });
     Ok(Admitted { cells: cells.collect(), count, set: Cow::Owned(TaskSet::new("set", tasks)?) })
 }

@@ -14,10 +14,10 @@ use super::tally::{CurveSet, Kept, SimulatedSet, SimulationTally, Value};
 use crate::Point;
 use crate::engine::{NEVER, Sampler};
 use laxity_generate::{Decimal, Prepared, seed_of};
-use laxity_model::{Demand, Platform, Result, Scope, ServerSize, Task, TaskSet};
+use laxity_model::{Cell, Demand, Platform, Result, Scope, ServerSize, Task, TaskSet};
 use laxity_place::{Bin, Fitting, Request};
 use laxity_sim::costs::CacheCosts;
-use laxity_sim::{Background, BackgroundSummary, Cell, Observer, Servers, Setup, global_cell, simulate};
+use laxity_sim::{Background, BackgroundSummary, Observer, Servers, Setup, global_cell, simulate};
 use laxity_trace::{Efficiency, Event, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -115,8 +115,7 @@ impl<'a> SimulationSampler<'a> {
             Fitting::Load(None) => request,
         };
         let cells = request.find(curve.placement).map(|placement| {
-            let cell =
-                |at: usize| Cell { cpus: placement.bins[at].cpus().clone(), tasks: placement.tasks_of(at) };
+            let cell = |at: usize| Cell::new(placement.bins[at].cpus().clone(), placement.tasks_of(at));
             (0..placement.bins.len()).map(cell).collect()
         });
         Ok(cells)

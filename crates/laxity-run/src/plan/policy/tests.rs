@@ -1,6 +1,6 @@
 use super::*;
 use crate::BudgetMargin;
-use laxity_model::{BudgetMode, Core, NumaNode, OnMiss, Policy, Scope, Speed};
+use laxity_model::{BudgetMode, Cell, Core, NumaNode, OnMiss, Policy, Scope, Speed};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -12,7 +12,7 @@ fn platform(cpus: u32) -> Platform {
 }
 
 fn cell(cpus: &str, tasks: &[usize]) -> Cell {
-    Cell { cpus: cpus.parse().expect("valid list"), tasks: tasks.to_vec(), memory_nodes: CpuList::default() }
+    Cell::new(cpus.parse().expect("valid list"), tasks.to_vec())
 }
 
 const POLICY: PolicyOptions = PolicyOptions {
