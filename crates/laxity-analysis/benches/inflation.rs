@@ -24,7 +24,7 @@ fn sets(m: u32) -> Vec<Vec<SporadicTask>> {
     let utilization = format!("{}.{}", m * 4 / 10, m * 4 % 10).parse().expect("a decimal");
     let mut emberson = Emberson::new(5 * m, utilization);
     emberson.granularity = Duration::from_us(1);
-    let request = Request { generator: Generator::Emberson(emberson), common: Default::default(), seed: 1 };
+    let request = Request { generator: Generator::from(emberson), common: Default::default(), seed: 1 };
     let prepared = request.prepare().expect("options");
     (0..SETS).map(|k| SporadicTask::of_set(&prepared.generate(k).expect("a set"))).collect()
 }

@@ -17,10 +17,8 @@ fn main() -> laxity_model::Result<()> {
     println!("{:>9} {:>5} {:>10} {:>10} {:>10}", "generator", "n", "table_us", "set_us", "sets/s");
     for tasks in [5, 20, 80, 320, 1_280] {
         let total = Decimal::from_thousandths(160).checked_mul(tasks).expect("small");
-        let generators = [
-            Generator::Emberson(Emberson::new(tasks, total)),
-            Generator::UUniFast(UUniFast::new(tasks, total)),
-        ];
+        let generators =
+            [Generator::from(Emberson::new(tasks, total)), Generator::from(UUniFast::new(tasks, total))];
         for generator in generators {
             let request = Request { generator, common: Default::default(), seed: 1 };
             let prepared = match request.prepare() {

@@ -8,9 +8,14 @@
 //!    before it. The others are drawn elsewhere (`laxity_sim::Background`).
 
 use crate::Decimal;
+use crate::catalogue::{Description, defaults};
+use crate::common::Common;
 use crate::draft::{Draft, TASKS_MAX};
+use crate::parameters::{Parametric, Reader};
+use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use laxity_model::{Diagnostic, Duration, Result};
+use std::sync::Arc;
 
 const TICK: Duration = Duration::from_ms(1);
 const PERIOD_TICKS: [u64; 2] = [2, 80];
@@ -90,6 +95,69 @@ impl PreparedCalandrino2007 {
 fn part(whole: u64, of_it: Decimal) -> u64 {
     let product = u128::from(whole) * u128::from(of_it.billionths()) / u128::from(Decimal::ONE.billionths());
     u64::try_from(product).expect("at most twice 80 ticks")
+}
+
+/// What it is and takes.
+pub(crate) const DESCRIPTION: Description = Description {
+    name: "calandrino2007",
+    summary: "tasks that enter 2 to 100 ms after one another, for fast and slow CPUs; periods of 2 to 80 ms",
+    source: "calandrino2007, 5.1",
+    parameters: &[
+        defaults("tasks", "100", "number of tasks n, up to 4096"),
+        defaults(
+            "requirement",
+            "2",
+            "the most that a job takes on the slowest CPU, in periods; whole ms, uniform from 1 ms on (2 and 0.5 in the paper)",
+        ),
+        defaults("slowest", "0.5", "speed of the slowest CPU; WCETs refer to speed 1"),
+    ],
+    read: |reader| Calandrino2007::read(reader).map(Generator::from),
+};
+
+impl Parametric for Calandrino2007 {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        Ok(Calandrino2007 {
+            tasks: reader.count("tasks")?,
+            requirement: reader.value("requirement")?,
+            slowest: reader.value("slowest")?,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("tasks", self.tasks.to_string()),
+            ("requirement", self.requirement.to_string()),
+            ("slowest", self.slowest.to_string()),
+        ]
+    }
+}
+
+impl Generate for Calandrino2007 {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        Parametric::written(self)
+    }
+
+    fn check_common(&self, common: &Common) -> Result<()> {
+        if common.phases == Common::default().phases {
+            return Ok(());
+        }
+        Err(Diagnostic::usage("generator `calandrino2007` says when tasks enter: `phases` cannot be given")
+            .hint("leave `phases` out; tasks enter 2 to 100 ms after one another (calandrino2007, 5.1)"))
+    }
+
+    fn prepare(&self) -> Result<Arc<dyn Draw>> {
+        Ok(Arc::new(self.prepare()?))
+    }
+}
+
+impl Draw for PreparedCalandrino2007 {
+    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
+        Ok(self.draw(seed, index))
+    }
 }
 
 #[cfg(test)]

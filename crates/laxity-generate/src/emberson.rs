@@ -7,12 +7,16 @@
 //!
 //! Source: P. Emberson, R. Stafford, R. I. Davis, WATERS 2010; rescaling: lelli2012, 5.3.
 
+use crate::catalogue::{Description, GRANULARITY, PERIODS, TASKS, UTILIZATION, absent};
 use crate::draft::{Draft, trim_to};
 use crate::fixed_sum::FixedSum;
+use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
+use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use crate::{Decimal, total};
 use laxity_model::{Diagnostic, Duration, Result};
+use std::sync::Arc;
 
 /// Options of the generator `emberson`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,5 +129,84 @@ fn rescaled(numbers: &mut [f64], periods: &[u64], total: f64, Rescale { cores, w
     let shrink = (total - floor_sum) / (total - weighted_sum);
     for (number, floor) in numbers.iter_mut().zip(floors) {
         *number = floor + shrink * *number * (cap - floor);
+    }
+}
+
+/// Cmin of lelli2012, 5.3.
+const RESCALE_WCET_MIN: Duration = Duration::from_us(50);
+
+/// What it is and takes.
+pub(crate) const DESCRIPTION: Description = Description {
+    name: "emberson",
+    summary: "n tasks of total utilization U, uniform over all such sets (RandFixedSum)",
+    source: "Emberson, Stafford and Davis, WATERS 2010; rescaling: lelli2012, 5.3",
+    parameters: &[
+        TASKS,
+        UTILIZATION,
+        PERIODS,
+        GRANULARITY,
+        absent(
+            "rescale-cores",
+            "rescale for m CPUs as in lelli2012: no task above U/m, every C at least rescale-wcet-min",
+        ),
+        absent("rescale-wcet-min", "least C of a rescaled set; 50us unless given"),
+    ],
+    read: |reader| Emberson::read(reader).map(Generator::from),
+};
+
+impl Parametric for Emberson {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        let wcet_min = reader.optional("rescale-wcet-min")?;
+        let rescale = match (reader.optional_count("rescale-cores")?, wcet_min) {
+            (Some(cores), wcet_min) => {
+                Some(Rescale { cores, wcet_min: wcet_min.unwrap_or(RESCALE_WCET_MIN) })
+            }
+            (None, None) => None,
+            (None, Some(_)) => {
+                return Err(Diagnostic::usage("`rescale-wcet-min` is given without `rescale-cores`")
+                    .hint("give the number of CPUs to rescale for"));
+            }
+        };
+        Ok(Emberson {
+            tasks: reader.count("tasks")?,
+            utilization: reader.value("utilization")?,
+            periods: reader.value("periods")?,
+            granularity: reader.value("granularity")?,
+            rescale,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        let mut all = vec![
+            ("tasks", self.tasks.to_string()),
+            ("utilization", self.utilization.to_string()),
+            ("periods", self.periods.to_string()),
+            ("granularity", self.granularity.to_string()),
+        ];
+        if let Some(Rescale { cores, wcet_min }) = self.rescale {
+            all.push(("rescale-cores", cores.to_string()));
+            all.push(("rescale-wcet-min", wcet_min.to_string()));
+        }
+        all
+    }
+}
+
+impl Generate for Emberson {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        Parametric::written(self)
+    }
+
+    fn prepare(&self) -> Result<Arc<dyn Draw>> {
+        Ok(Arc::new(self.prepare()?))
+    }
+}
+
+impl Draw for PreparedEmberson {
+    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
+        Ok(self.draw(seed, index))
     }
 }

@@ -44,7 +44,7 @@ impl GridPoint {
         let tasks = cores.checked_mul(tasks_per_core).ok_or_else(too_many)?;
         let utilization = ratio.checked_mul(cores).ok_or_else(too_many)?;
         let rescale = Some(Rescale { cores, wcet_min: WCET_MIN });
-        let generator = Generator::Emberson(Emberson { rescale, ..Emberson::new(tasks, utilization) });
+        let generator = Generator::from(Emberson { rescale, ..Emberson::new(tasks, utilization) });
         let common = Common { wss: vec![wss], access: AccessPattern::Sequential, ..Common::default() };
         let seed = seed_of(&[seed, u64::from(cores), ratio.billionths(), u64::from(tasks_per_core), wss.0]);
         Ok(GridPoint {

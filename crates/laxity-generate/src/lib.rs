@@ -7,7 +7,7 @@
 //! ```
 //! use laxity_generate::{Emberson, Generator, Request};
 //! let request = Request {
-//!     generator: Generator::Emberson(Emberson::new(20, "3.2".parse()?)),
+//!     generator: Generator::from(Emberson::new(20, "3.2".parse()?)),
 //!     common: Default::default(),
 //!     seed: 42,
 //! };

@@ -18,13 +18,18 @@
 //! real-time scheduler", ECRTS 2009.
 
 use crate::Decimal;
+use crate::catalogue::{Description, GRANULARITY, defaults, required};
+use crate::common::Common;
 use crate::draft::{Draft, Memory, TASKS_MAX};
+use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, PeriodShape, Periods};
+use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use laxity_model::{Diagnostic, Duration, Group, LoadSum, Names, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A cache line, in bytes (lindsay2012, 6.1.2).
 const LINE_BYTES: u64 = 64;
@@ -282,4 +287,81 @@ fn of_execution_time(wcet_ns: u64) -> u64 {
 /// Rounded down to whole lines, at least one.
 fn lines(bytes: u64) -> u64 {
     (bytes / LINE_BYTES).max(1) * LINE_BYTES
+}
+
+/// What it is and takes.
+pub(crate) const DESCRIPTION: Description = Description {
+    name: "mtt",
+    summary: "multi-threaded tasks whose members share a working set, up to a total utilization",
+    source: "lindsay2012, 6.1.3 and Table 6.1 (whose tasks increment, which writes every line: --read-write 0:1)",
+    parameters: &[
+        required(
+            "distribution",
+            "tasks per MTT, their utilization and period, and the MTT's working set: mlu (1-4, .01-.1, 24-240ms, 128KiB per 3ms) | mmu (1-4, .1-.4, 24-240ms, 128KiB per 3ms) | mwl (1-8, .1-.4, 10-250ms, 64-512KiB) | mwh (the same, 4-8MiB) | mwlp mwhp (utilization drawn for each task) | mwlu mwhu (period drawn for each task)",
+        ),
+        required(
+            "utilization",
+            "draw MTTs until their total exceeds this; the last is dropped (6 ... 48 in the paper)",
+        ),
+        GRANULARITY,
+        defaults(
+            "shared",
+            "1",
+            "share of its working set that each task shares with its MTT, above 0 and at most 1; the rest is its own",
+        ),
+    ],
+    read: |reader| Mtt::read(reader).map(Generator::from),
+};
+
+impl Parametric for Mtt {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        Ok(Mtt {
+            distribution: reader.value("distribution")?,
+            utilization: reader.value("utilization")?,
+            granularity: reader.value("granularity")?,
+            shared: reader.value("shared")?,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("distribution", self.distribution.to_string()),
+            ("utilization", self.utilization.to_string()),
+            ("granularity", self.granularity.to_string()),
+            ("shared", self.shared.to_string()),
+        ]
+    }
+}
+
+impl Generate for Mtt {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        Parametric::written(self)
+    }
+
+    fn check_common(&self, common: &Common) -> Result<()> {
+        if common.wss == Common::default().wss {
+            return Ok(());
+        }
+        Err(Diagnostic::usage("generator `mtt` draws the working sets itself: `wss` cannot be given").hint(
+            "leave `wss` out; the distribution says how large working sets are (lindsay2012, Table 6.1)",
+        ))
+    }
+
+    fn prepare(&self) -> Result<Arc<dyn Draw>> {
+        Ok(Arc::new(self.prepare()?))
+    }
+}
+
+impl Draw for PreparedMtt {
+    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
+        self.draw(seed, index)
+    }
+
+    fn refuse_empty(&self, seed: u64, index: u64) -> Option<Diagnostic> {
+        Some(self.refuse_empty(seed, index))
+    }
 }

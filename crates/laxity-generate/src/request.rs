@@ -1,68 +1,64 @@
 //! What to generate, and the generated sets.
 
-use crate::calandrino2007::{Calandrino2007, PreparedCalandrino2007};
 use crate::catalogue::{Description, GENERATORS, description};
 use crate::common::Common;
 use crate::draft::Draft;
-use crate::emberson::{Emberson, PreparedEmberson};
-use crate::mtt::{Mtt, PreparedMtt};
-use crate::parameters::{Parameters, Parametric, Reader};
+use crate::parameters::{Parameters, Parametric as _, Reader};
 use crate::stream::RNG_NAME;
-use crate::unc::{PreparedUnc, Unc};
-use crate::uunifast::{PreparedUUniFast, UUniFast};
-use crate::waters::{PreparedWaters, Waters};
 use laxity_model::{Diagnostic, Names, Provenance, Result, Task, TaskSet};
+use std::fmt;
+use std::sync::Arc;
 
-/// A generator with its own options.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Generator {
-    /// RandFixedSum utilizations.
-    Emberson(Emberson),
-    /// UUniFast-Discard.
-    UUniFast(UUniFast),
-    /// Independently drawn utilizations and periods.
-    Unc(Unc),
-    /// Automotive runnables.
-    Waters(Waters),
-    /// Multi-threaded tasks that share memory.
-    Mtt(Mtt),
-    /// Tasks that enter over time, for fast and slow CPUs.
-    Calandrino2007(Calandrino2007),
+/// What a generator is, with its own options. One is a module: a type that does this, its description, and a line in
+/// [`GENERATORS`].
+pub(crate) trait Generate: fmt::Debug + Send + Sync {
+    /// What it is and takes.
+    fn description(&self) -> &'static Description;
+    /// Every parameter that matters, defaults too.
+    fn written(&self) -> Vec<(&'static str, String)>;
+    /// Refuses options of all generators that it makes itself.
+    fn check_common(&self, common: &Common) -> Result<()> {
+        let _ = common;
+        Ok(())
+    }
+    /// Checks the options and computes once what all sets share.
+    fn prepare(&self) -> Result<Arc<dyn Draw>>;
 }
+
+/// Checked options, by which sets are drawn.
+pub(crate) trait Draw: fmt::Debug + Send + Sync {
+    /// The tasks of a set.
+    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>>;
+    /// Why a set is empty, as no set with a name may be; nothing of a generator whose sets never are.
+    fn refuse_empty(&self, seed: u64, index: u64) -> Option<Diagnostic> {
+        let _ = (seed, index);
+        None
+    }
+}
+
+/// A generator with its own options: `Generator::from(Emberson::new(...))`.
+#[derive(Debug, Clone)]
+pub struct Generator(Arc<dyn Generate>);
+
+impl<G: Generate + 'static> From<G> for Generator {
+    fn from(options: G) -> Self {
+        Generator(Arc::new(options))
+    }
+}
+
+/// The same generator with the same options.
+impl PartialEq for Generator {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.0.written() == other.0.written()
+    }
+}
+
+impl Eq for Generator {}
 
 impl Generator {
     /// The name on the command line.
     pub fn name(&self) -> &'static str {
-        match self {
-            Generator::Emberson(_) => "emberson",
-            Generator::UUniFast(_) => "uunifast",
-            Generator::Unc(_) => "unc",
-            Generator::Waters(_) => "waters",
-            Generator::Mtt(_) => "mtt",
-            Generator::Calandrino2007(_) => "calandrino2007",
-        }
-    }
-
-    fn read(reader: &Reader<'_>, generator: &Description) -> Result<Self> {
-        match generator.name {
-            "emberson" => Emberson::read(reader).map(Generator::Emberson),
-            "uunifast" => UUniFast::read(reader).map(Generator::UUniFast),
-            "unc" => Unc::read(reader).map(Generator::Unc),
-            "mtt" => Mtt::read(reader).map(Generator::Mtt),
-            "calandrino2007" => Calandrino2007::read(reader).map(Generator::Calandrino2007),
-            _ => Waters::read(reader).map(Generator::Waters),
-        }
-    }
-
-    fn written(&self) -> Vec<(&'static str, String)> {
-        match self {
-            Generator::Emberson(options) => options.written(),
-            Generator::UUniFast(options) => options.written(),
-            Generator::Unc(options) => options.written(),
-            Generator::Waters(options) => options.written(),
-            Generator::Mtt(options) => options.written(),
-            Generator::Calandrino2007(options) => options.written(),
-        }
+        self.0.description().name
     }
 }
 
@@ -85,61 +81,29 @@ impl Request {
             Names::of("generator", &known).listed_by("laxity list generators").unknown(generator)
         })?;
         let reader = Reader::new(generator, parameters)?;
-        Ok(Request { generator: Generator::read(&reader, generator)?, common: Common::read(&reader)?, seed })
+        Ok(Request { generator: (generator.read)(&reader)?, common: Common::read(&reader)?, seed })
     }
 
     /// All parameters by name, defaults too: `from_parameters` makes the same request of them.
     pub fn parameters(&self) -> Parameters {
-        let all = self.generator.written().into_iter().chain(self.common.written());
+        let all = self.generator.0.written().into_iter().chain(self.common.written());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// Checks the request and computes once what all its sets share (RandFixedSum's table).
     pub fn prepare(&self) -> Result<Prepared> {
         self.common.check()?;
-        if matches!(self.generator, Generator::Mtt(_)) && self.common.wss != Common::default().wss {
-            return Err(Diagnostic::usage(
-                "generator `mtt` draws the working sets itself: `wss` cannot be given",
-            )
-            .hint(
-                "leave `wss` out; the distribution says how large working sets are (lindsay2012, Table 6.1)",
-            ));
-        }
-        if matches!(self.generator, Generator::Calandrino2007(_))
-            && self.common.phases != Common::default().phases
-        {
-            return Err(Diagnostic::usage(
-                "generator `calandrino2007` says when tasks enter: `phases` cannot be given",
-            )
-            .hint("leave `phases` out; tasks enter 2 to 100 ms after one another (calandrino2007, 5.1)"));
-        }
-        let generator = match &self.generator {
-            Generator::Emberson(options) => PreparedGenerator::Emberson(options.prepare()?),
-            Generator::UUniFast(options) => PreparedGenerator::UUniFast(options.prepare()?),
-            Generator::Unc(options) => PreparedGenerator::Unc(options.prepare()?),
-            Generator::Waters(options) => PreparedGenerator::Waters(options.prepare()?),
-            Generator::Mtt(options) => PreparedGenerator::Mtt(options.prepare()?),
-            Generator::Calandrino2007(options) => PreparedGenerator::Calandrino2007(options.prepare()?),
-        };
+        self.generator.0.check_common(&self.common)?;
+        let generator = self.generator.0.prepare()?;
         Ok(Prepared { request: self.clone(), generator })
     }
-}
-
-#[derive(Debug, Clone)]
-enum PreparedGenerator {
-    Emberson(PreparedEmberson),
-    UUniFast(PreparedUUniFast),
-    Unc(PreparedUnc),
-    Waters(PreparedWaters),
-    Mtt(PreparedMtt),
-    Calandrino2007(PreparedCalandrino2007),
 }
 
 /// A checked request, ready to generate any of its sets in any order and from many threads.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     request: Request,
-    generator: PreparedGenerator,
+    generator: Arc<dyn Draw>,
 }
 
 impl Prepared {
@@ -153,15 +117,8 @@ impl Prepared {
     pub fn generate(&self, index: u64) -> Result<TaskSet> {
         let Request { ref generator, seed, .. } = self.request;
         let tasks = self.tasks(index)?;
-        if tasks.is_empty() {
-            match &self.generator {
-                PreparedGenerator::Unc(prepared) => return Err(prepared.refuse_empty(seed, index)),
-                PreparedGenerator::Mtt(prepared) => return Err(prepared.refuse_empty(seed, index)),
-                PreparedGenerator::Emberson(_)
-                | PreparedGenerator::UUniFast(_)
-                | PreparedGenerator::Waters(_)
-                | PreparedGenerator::Calandrino2007(_) => {}
-            }
+        if let Some(refused) = tasks.is_empty().then(|| self.generator.refuse_empty(seed, index)).flatten() {
+            return Err(refused);
         }
         let provenance = Provenance {
             generator: generator.name().to_owned(),
@@ -181,19 +138,7 @@ impl Prepared {
     /// The request asks for more than there is: too many tasks for a utilization, too many attempts.
     pub fn tasks(&self, index: u64) -> Result<Vec<Task>> {
         let Request { ref common, seed, .. } = self.request;
-        Ok(common.complete(self.drafts(index)?, seed, index))
-    }
-
-    fn drafts(&self, index: u64) -> Result<Vec<Draft>> {
-        let seed = self.request.seed;
-        match &self.generator {
-            PreparedGenerator::Emberson(prepared) => Ok(prepared.draw(seed, index)),
-            PreparedGenerator::UUniFast(prepared) => prepared.draw(seed, index),
-            PreparedGenerator::Unc(prepared) => prepared.draw(seed, index),
-            PreparedGenerator::Waters(prepared) => prepared.draw(seed, index),
-            PreparedGenerator::Mtt(prepared) => prepared.draw(seed, index),
-            PreparedGenerator::Calandrino2007(prepared) => Ok(prepared.draw(seed, index)),
-        }
+        Ok(common.complete(self.generator.draw(seed, index)?, seed, index))
     }
 }
 

@@ -10,8 +10,11 @@
 //! Sources: ackelman2018, 4.2; cerqueira2014, V-A; B. Brandenburg, "Scheduling and Locking in Multiprocessor
 //! Real-Time Operating Systems", 2011, chapter 4; names as in SchedCAT.
 
+use crate::catalogue::{Description, GRANULARITY, PERIODS_HELP, absent, defaults};
 use crate::draft::{Draft, TASKS_MAX};
+use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
+use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use crate::words::words;
 use crate::{Decimal, total};
@@ -19,6 +22,7 @@ use laxity_model::{Diagnostic, Duration, LoadSum, Names, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A distribution of one task's utilization.
 ///
@@ -288,6 +292,85 @@ fn squeeze(draft: &mut Draft, load: &mut LoadSum, cap: Decimal) -> bool {
     }
     draft.wcet = fits;
     fits > 0
+}
+
+/// What it is and takes.
+pub(crate) const DESCRIPTION: Description = Description {
+    name: "unc",
+    summary: "independently drawn utilizations and periods, n tasks or up to a total utilization",
+    source: "ackelman2018, 4.2; cerqueira2014, V-A; SchedCAT",
+    parameters: &[
+        absent("tasks", "number of tasks n, up to 4096; give either this or utilization"),
+        absent("utilization", "draw tasks until their total exceeds this"),
+        defaults("last", "drop", "with utilization: drop | squeeze the task that exceeds it"),
+        defaults(
+            "utilizations",
+            "uni-medium",
+            "distribution of a task's utilization: uni-light (.001-.1) | uni-medium (.1-.4) | uni-heavy (.5-.9) | bimo-light (8:1) | bimo-medium (6:3) | bimo-heavy (4:5) | exp-light (.10) | exp-medium (.25) | exp-heavy (.50) | uniform:LOW,HIGH | bimodal:LIGHT,HEAVY | exponential:MEAN",
+        ),
+        defaults("periods", "uni-moderate", PERIODS_HELP),
+        GRANULARITY,
+    ],
+    read: |reader| Unc::read(reader).map(Generator::from),
+};
+
+impl Parametric for Unc {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        let size = match (reader.optional_count("tasks")?, reader.optional("utilization")?) {
+            (Some(tasks), None) => UncSize::Tasks(tasks),
+            (None, Some(utilization)) => UncSize::Cap { utilization, last: reader.value("last")? },
+            (None, None) | (Some(_), Some(_)) => {
+                return Err(Diagnostic::usage("generator `unc` needs either `tasks` or `utilization`")
+                    .hint("give the number of tasks, or the total utilization at which to stop"));
+            }
+        };
+        Ok(Unc {
+            size,
+            utilizations: reader.value("utilizations")?,
+            periods: reader.value("periods")?,
+            granularity: reader.value("granularity")?,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        let mut all = vec![
+            ("utilizations", self.utilizations.to_string()),
+            ("periods", self.periods.to_string()),
+            ("granularity", self.granularity.to_string()),
+        ];
+        match self.size {
+            UncSize::Tasks(tasks) => all.push(("tasks", tasks.to_string())),
+            UncSize::Cap { utilization, last } => {
+                all.push(("utilization", utilization.to_string()));
+                all.push(("last", last.to_string()));
+            }
+        }
+        all
+    }
+}
+
+impl Generate for Unc {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        Parametric::written(self)
+    }
+
+    fn prepare(&self) -> Result<Arc<dyn Draw>> {
+        Ok(Arc::new(self.prepare()?))
+    }
+}
+
+impl Draw for PreparedUnc {
+    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
+        self.draw(seed, index)
+    }
+
+    fn refuse_empty(&self, seed: u64, index: u64) -> Option<Diagnostic> {
+        Some(self.refuse_empty(seed, index))
+    }
 }
 
 #[cfg(test)]

@@ -9,12 +9,16 @@
 //! 2005; R. I. Davis, A. Burns, "Improved priority assignment for global fixed priority pre-emptive
 //! scheduling in multiprocessor real-time systems", Real-Time Systems 47, 2011 (discard).
 
+use crate::catalogue::{Description, GRANULARITY, PERIODS, TASKS, UTILIZATION};
 use crate::draft::{Draft, trim_to};
 use crate::fixed_sum::root;
+use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
+use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream, floor_u64};
 use crate::{Decimal, total};
 use laxity_model::{Diagnostic, Duration, Result};
+use std::sync::Arc;
 
 /// Sets that would be discarded more often than this are refused instead.
 const ACCEPTANCE_MIN: f64 = 1e-4;
@@ -134,6 +138,55 @@ pub(crate) fn attempt(count: usize, total: f64, stream: &mut Stream) -> Option<V
     }
     numbers.push(rest);
     (rest <= 1.0).then_some(numbers)
+}
+
+/// What it is and takes.
+pub(crate) const DESCRIPTION: Description = Description {
+    name: "uunifast",
+    summary: "n tasks of total utilization U by UUniFast, discarding sets with a task above 1",
+    source: "Bini and Buttazzo 2005; Davis and Burns 2011",
+    parameters: &[TASKS, UTILIZATION, PERIODS, GRANULARITY],
+    read: |reader| UUniFast::read(reader).map(Generator::from),
+};
+
+impl Parametric for UUniFast {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        Ok(UUniFast {
+            tasks: reader.count("tasks")?,
+            utilization: reader.value("utilization")?,
+            periods: reader.value("periods")?,
+            granularity: reader.value("granularity")?,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("tasks", self.tasks.to_string()),
+            ("utilization", self.utilization.to_string()),
+            ("periods", self.periods.to_string()),
+            ("granularity", self.granularity.to_string()),
+        ]
+    }
+}
+
+impl Generate for UUniFast {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        Parametric::written(self)
+    }
+
+    fn prepare(&self) -> Result<Arc<dyn Draw>> {
+        Ok(Arc::new(self.prepare()?))
+    }
+}
+
+impl Draw for PreparedUUniFast {
+    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
+        self.draw(seed, index)
+    }
 }
 
 #[cfg(test)]

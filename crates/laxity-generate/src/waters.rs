@@ -16,12 +16,16 @@
 //! tables III, IV and V.
 
 use crate::Decimal;
+use crate::catalogue::{Description, absent, defaults};
 use crate::draft::{Draft, TASKS_MAX, trim_to};
+use crate::parameters::{Parametric, Reader};
+use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream, floor_u64};
 use crate::total::check_count;
 use crate::weibull::CutWeibull;
 use crate::words::words;
 use laxity_model::{Demand, Diagnostic, Duration, Result};
+use std::sync::Arc;
 
 /// The most runnables a set may have.
 const RUNNABLES_MAX: u32 = 1_000_000;
@@ -255,3 +259,58 @@ fn share_ppm(part: u64, whole: u64) -> u32 {
 }
 
 words! { WatersDemand, "demand of jobs": "run" => WatersDemand::Run, "acet" => WatersDemand::Acet }
+
+/// What it is and takes.
+pub(crate) const DESCRIPTION: Description = Description {
+    name: "waters",
+    summary: "automotive runnables with measured execution times, summed into tasks by period",
+    source: "Kramer, Ziegenbein and Hamann, WATERS 2015",
+    parameters: &[
+        defaults("runnables", "100", "number of runnables; about 100 load one CPU at their WCETs"),
+        absent("utilization", "scale all WCETs to this total; left as drawn unless given"),
+        defaults("task-utilization-max", "1", "runnables of one period share a task up to this utilization"),
+        defaults("demand", "run", "demand of jobs: run (as the run says) | acet (average execution time)"),
+    ],
+    read: |reader| Waters::read(reader).map(Generator::from),
+};
+
+impl Parametric for Waters {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        Ok(Waters {
+            runnables: reader.count("runnables")?,
+            utilization: reader.optional("utilization")?,
+            task_utilization_max: reader.value("task-utilization-max")?,
+            demand: reader.value("demand")?,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        let mut all = vec![
+            ("runnables", self.runnables.to_string()),
+            ("task-utilization-max", self.task_utilization_max.to_string()),
+            ("demand", self.demand.to_string()),
+        ];
+        all.extend(self.utilization.map(|utilization| ("utilization", utilization.to_string())));
+        all
+    }
+}
+
+impl Generate for Waters {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        Parametric::written(self)
+    }
+
+    fn prepare(&self) -> Result<Arc<dyn Draw>> {
+        Ok(Arc::new(self.prepare()?))
+    }
+}
+
+impl Draw for PreparedWaters {
+    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
+        self.draw(seed, index)
+    }
+}

@@ -4,7 +4,7 @@ use laxity_generate::{Arrivals, Common, Deadlines, Decimal, Emberson, Generator,
 use laxity_model::{AccessPattern, Arrival, ByteSize, Task};
 
 fn tasks(common: Common, count: u32) -> Vec<Task> {
-    let generator = Generator::Emberson(Emberson::new(
+    let generator = Generator::from(Emberson::new(
         count,
         Decimal::from_thousandths(400).checked_mul(count).expect("small"),
     ));
@@ -48,7 +48,7 @@ fn deadlines_follow_their_rule() {
 fn deadlines_out_of_range_are_refused() {
     for text in ["constrained:1.1", "factor:0", "factor:101", "arbitrary:0.9", "arbitrary:101"] {
         let common = Common { deadlines: text.parse().expect("reads"), ..Common::default() };
-        let generator = Generator::Emberson(Emberson::new(2, Decimal::ONE));
+        let generator = Generator::from(Emberson::new(2, Decimal::ONE));
         let error = generate(&Request { generator, common, seed: 6 }, 0).expect_err(text);
         assert!(error.message.contains(text), "{}", error.message);
     }
@@ -83,7 +83,7 @@ fn working_sets_are_drawn_from_the_list() {
     for common in
         [Common { wss: vec![], ..Common::default() }, Common { read_write: (0, 0), ..Common::default() }]
     {
-        let generator = Generator::Emberson(Emberson::new(2, Decimal::ONE));
+        let generator = Generator::from(Emberson::new(2, Decimal::ONE));
         assert!(generate(&Request { generator, common, seed: 6 }, 0).is_err());
     }
 }

@@ -13,7 +13,7 @@ fn exactly(decimal: Decimal) -> Utilization {
 }
 
 fn request(options: Emberson, seed: u64) -> Request {
-    Request { generator: Generator::Emberson(options), common: Default::default(), seed }
+    Request { generator: Generator::from(options), common: Default::default(), seed }
 }
 
 /// The sum of 1 ns / T: how much rounding down can take from the total.

@@ -10,7 +10,7 @@ fn row(name: &str) -> MttDistribution {
 }
 
 fn request(options: Mtt, seed: u64) -> Request {
-    Request { generator: Generator::Mtt(options), common: Common::default(), seed }
+    Request { generator: Generator::from(options), common: Common::default(), seed }
 }
 
 fn set(name: &str, cap: &str, seed: u64) -> TaskSet {

@@ -79,17 +79,17 @@ fn the_defaults_by_name_are_those_of_the_types() {
     let typed = |generator| Request { generator, common: Default::default(), seed: 42 };
     let total: Decimal = "2.5".parse().expect("decimal");
     let sized: &[(&str, &str)] = &[("tasks", "4"), ("utilization", "2.5")];
-    assert_eq!(request("emberson", sized), typed(Generator::Emberson(Emberson::new(4, total))));
-    assert_eq!(request("uunifast", sized), typed(Generator::UUniFast(UUniFast::new(4, total))));
+    assert_eq!(request("emberson", sized), typed(Generator::from(Emberson::new(4, total))));
+    assert_eq!(request("uunifast", sized), typed(Generator::from(UUniFast::new(4, total))));
     let [medium, moderate] = ["uni-medium", "uni-moderate"];
     let unc = Unc::new(UncSize::Tasks(4), medium.parse().expect("named"), moderate.parse().expect("named"));
-    assert_eq!(request("unc", &[("tasks", "4")]), typed(Generator::Unc(unc)));
-    assert_eq!(request("waters", &[]), typed(Generator::Waters(Waters::new(100))));
+    assert_eq!(request("unc", &[("tasks", "4")]), typed(Generator::from(unc)));
+    assert_eq!(request("waters", &[]), typed(Generator::from(Waters::new(100))));
 }
 
 #[test]
 fn required_parameters_are_asked_for_and_the_rest_is_not() {
-    for generator in &GENERATORS {
+    for generator in GENERATORS {
         let required: Vec<&str> = generator
             .parameters
             .iter()

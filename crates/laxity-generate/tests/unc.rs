@@ -7,7 +7,7 @@ use proptest::prelude::*;
 fn request(size: UncSize, utilizations: &str, periods: &str, seed: u64) -> Request {
     let options =
         Unc::new(size, utilizations.parse().expect("utilizations"), periods.parse().expect("periods"));
-    Request { generator: Generator::Unc(options), common: Default::default(), seed }
+    Request { generator: Generator::from(options), common: Default::default(), seed }
 }
 
 fn capped(cap: Decimal, last: LastTask, seed: u64) -> Request {

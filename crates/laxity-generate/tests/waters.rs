@@ -66,7 +66,7 @@ fn the_table_is_the_published_one() {
 }
 
 fn request(options: Waters, seed: u64) -> Request {
-    Request { generator: Generator::Waters(options), common: Default::default(), seed }
+    Request { generator: Generator::from(options), common: Default::default(), seed }
 }
 
 #[test]

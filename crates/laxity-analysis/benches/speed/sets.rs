@@ -39,7 +39,7 @@ impl Kind {
         let half = Deadlines::Constrained("0.5".parse().expect("a decimal"));
         let deadlines = if self.implicit { Deadlines::Implicit } else { half };
         let common = Common { deadlines, ..Common::default() };
-        let request = Request { generator: Generator::Emberson(emberson), common, seed: 1 };
+        let request = Request { generator: Generator::from(emberson), common, seed: 1 };
         let prepared = request.prepare().expect("options");
         (0..count).map(|k| SporadicTask::of_set(&prepared.generate(k).expect("a set"))).collect()
     }
