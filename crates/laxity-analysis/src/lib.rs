@@ -12,7 +12,8 @@
 //! All verdicts are exact (integers and rationals). What could take too long is bounded by a number of steps ([`Work`]), the
 //! same on every machine, and a verdict says when it ran out of them.
 //!
-//! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
+//! Each test is a file, named after what its authors call it, with its source (the theorem or the equation),
+//! its assumptions and its complexity.
 //!
 //! [`scheduler`] says what a *scheduler* guarantees, overheads included: it knows which accounting and which tests
 //! apply to each name.
@@ -33,6 +34,7 @@ mod priority_order;
 mod remaining;
 pub mod scheduler;
 pub mod settings;
+mod source;
 mod sporadic;
 mod test;
 mod uniprocessor;
@@ -46,6 +48,8 @@ pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};
 pub use partitioned::{AnalysedCell, judge_cells};
 pub use pfair::Pfair;
 pub use priority_order::PriorityOrder;
+use source::papers;
+pub use source::{Citation, Source};
 pub use sporadic::{SporadicTask, TIME_MAX};
 pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};
 pub use uniprocessor::deferrable::{self, DeferrableRta, DeferrableTardiness, DoubleHit};

@@ -1,4 +1,6 @@
-//! Pfair: proportionate fairness, by which the processors can be filled.
+//! Pfair: proportionate fairness, by which the processors can be filled: P-fair schedules exist (Baruah,
+//! Cohen, Plaxton and Varvel 1996), and PD2 finds them for sporadic tasks as well (Srinivasan and Anderson
+//! 2002).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. D >= T and J = 0. Jobs complete within T of their arrivals, so a later deadline changes nothing.
@@ -11,7 +13,8 @@
 //! Exact in whole quanta.
 
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work,
 };
 use laxity_model::LoadSum;
 
@@ -21,8 +24,18 @@ pub struct Pfair;
 
 static INFO: TestInfo = TestInfo {
     name: "pfair",
-    source: "Baruah, Cohen, Plaxton, Varvel: Proportionate progress: a notion of fairness in resource allocation, Algorithmica \
-        15, 1996 (periodic); Srinivasan, Anderson: Optimal rate-based scheduling on multiprocessors, STOC 2002 (PD2, sporadic)",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Baruah, Cohen, Plaxton, Varvel: Proportionate progress: a notion of fairness in \
+                resource allocation, Algorithmica 15, 1996",
+            theorem: "the existence of P-fair schedules: with U <= m, every lag stays within (-1, 1) \
+                (periodic)",
+        },
+        Citation {
+            paper: "Srinivasan, Anderson: Optimal rate-based scheduling on multiprocessors, STOC 2002",
+            theorem: "the optimality of PD2 (sporadic)",
+        },
+    ]),
     priorities: Priorities::Pfair,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Exact,

@@ -1,6 +1,6 @@
 //! What every test is.
 
-use crate::{Levels, SporadicTask, Verdict, equals};
+use crate::{Levels, Source, SporadicTask, Verdict, equals};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -59,8 +59,8 @@ pub trait Test: Sync {
 pub struct TestInfo {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Authors, title, venue and the equation or theorem.
-    pub source: &'static str,
+    /// Where it is published: the papers and what of them, or the tests that it is made of.
+    pub source: Source,
     /// The priorities that it is for.
     pub priorities: Priorities,
     /// What it proves.

@@ -13,7 +13,8 @@
 
 use super::{Bak, Bar, BclIterative, FfDbf, Gfb, La, Load, Rta};
 use crate::{
-    Exactness, Guarantee, NotProven, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Exactness, Guarantee, NotProven, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work,
 };
 
 /// The union of all tests of global EDF.
@@ -22,7 +23,7 @@ pub struct AnyGlobalEdf;
 
 static INFO: TestInfo = TestInfo {
     name: "gedf",
-    source: "gfb, bak, bar, bcl-iterative, rta, ff-dbf, load, la: the first that accepts",
+    source: Source::Tests(&["gfb", "bak", "bar", "bcl-iterative", "rta", "ff-dbf", "load", "la"]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,
@@ -107,9 +108,18 @@ impl Test for AnyGlobalEdf {
 mod tests {
     use super::super::testing::{Random, random_tasks};
     use super::*;
+    use std::collections::BTreeSet;
 
     fn judged(test: &dyn Test, tasks: &[SporadicTask], processors: u32) -> Verdict {
         test.judge(tasks, processors, &mut Work::steps(1 << 24))
+    }
+
+    #[test]
+    fn its_source_names_the_tests_that_it_asks() {
+        let Source::Tests(named) = INFO.source else { panic!("{} is a union", INFO.name) };
+        let asked: BTreeSet<&str> =
+            CONSTRAINED.iter().chain(&ARBITRARY).map(|test| test.info().name).collect();
+        assert_eq!(BTreeSet::from_iter(named.iter().copied()), asked);
     }
 
     /// 6/10 + 6/11 + 6/12 on two processors: RTA cannot bound the third, and the sums of LOAD and FF-DBF name no task.

@@ -1,4 +1,5 @@
-//! BAK: the load of a window that is as long as it can be and still overloaded.
+//! BAK: the load of a window that is as long as it can be and still overloaded: Theorem 12 of Baker (2003),
+//! which Bertogna, Cirinei and Lipari (ECRTS 2005) have as Theorem 5 (equation 6).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -24,7 +25,10 @@
 
 use super::assumptions::{NO_JITTER, without_jitter};
 use super::share;
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work, papers,
+};
 use laxity_model::LoadSum;
 use std::cmp::Reverse;
 
@@ -34,8 +38,17 @@ pub struct Bak;
 
 static INFO: TestInfo = TestInfo {
     name: "bak",
-    source: "Baker: Multiprocessor EDF and deadline monotonic schedulability analysis, RTSS 2003, Theorem 12 (Theorem 5 of Bertogna, \
-        Cirinei, Lipari, ECRTS 2005); for D > T, jobs that a task carries in count as well",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Baker: Multiprocessor EDF and deadline monotonic schedulability analysis, RTSS 2003",
+            theorem: "Theorem 12",
+        },
+        Citation {
+            paper: papers::BERTOGNA_2005,
+            theorem: "Theorem 5 and equation 6 (the same); for D > T, jobs that a task carries in count as \
+                well",
+        },
+    ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

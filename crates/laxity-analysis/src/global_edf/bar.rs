@@ -1,5 +1,5 @@
-//! BAR: the interval before a missed deadline that begins where a processor was last idle, with at most m - 1 tasks that carry work
-//! into it.
+//! BAR: the interval before a missed deadline that begins where a processor was last idle, with at most m - 1
+//! tasks that carry work into it: Theorem 2 (equation 8) of Baruah (2007).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -7,17 +7,21 @@
 //! 3. Time is integer: arrivals, execution times and scheduling decisions are whole ns.
 //! 4. U < m.
 //!
-//! The condition, with its proof for integer time, is in `busy_interval`; here D <= T, so that the backlog of a task that misses is
-//! one job. The paper's condition has D_k - C_k where time is dense; in integer time a job that misses has executed at most
-//! C_k - 1, so it is D_k - C_k + 1 here and the comparison is strict, and a task that carries work in has executed before, so it
-//! carries at most C - 1 (the correction by one that integer time permits).
+//! The condition, with its proof for integer time, is 5 in `busy_interval`; here D <= T, so that the backlog
+//! of a task that misses is one job. The paper's condition has D_k - C_k where time is dense; in integer time
+//! a job that misses has executed at most C_k - 1, so it is D_k - C_k + 1 here and the comparison is strict,
+//! and a task that carries work in has executed before, so it carries at most C - 1 (the correction by one
+//! that integer time permits).
 //!
 //! The paper tests the instants at which the demand changes; between them the work of tasks that carry some in can grow faster than m.
 //! All integers are covered here.
 
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
 use super::busy_interval::BusyIntervals;
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work, papers,
+};
 
 /// Baruah's test (2007).
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,8 +29,10 @@ pub struct Bar;
 
 static INFO: TestInfo = TestInfo {
     name: "bar",
-    source: "Baruah: Techniques for multiprocessor global schedulability analysis, RTSS 2007, section 5, Theorem 2 and \
-        equation 8",
+    source: Source::Papers(&[Citation {
+        paper: papers::BARUAH_2007,
+        theorem: "section 5, Theorem 2 and equation 8",
+    }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,4 +1,5 @@
-//! BCL: the interference of each task with each other in the window of a job.
+//! BCL: the interference of each task with each other in the window of a job: Theorem 7 of Bertogna, Cirinei
+//! and Lipari (2005).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -19,7 +20,10 @@
 use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
 use super::by_period::ByPeriod;
 use super::workload;
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work, papers,
+};
 use std::cmp::Ordering;
 
 /// The test of Bertogna, Cirinei and Lipari (2005).
@@ -28,8 +32,7 @@ pub struct Bcl;
 
 static INFO: TestInfo = TestInfo {
     name: "bcl",
-    source: "Bertogna, Cirinei, Lipari: Improved schedulability analysis of EDF on multiprocessor platforms, ECRTS 2005, \
-        Theorem 7",
+    source: Source::Papers(&[Citation { paper: papers::BERTOGNA_2005, theorem: "Theorem 7" }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

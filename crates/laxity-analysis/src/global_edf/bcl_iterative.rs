@@ -1,4 +1,5 @@
-//! BCL-iterative: the interference in the window of a job, less by the slack of those that interfere.
+//! BCL-iterative: the interference in the window of a job, less by the slack of those that interfere:
+//! equations 14 to 18 of Bertogna, Cirinei and Lipari (2009).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -15,7 +16,10 @@ use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
 use super::by_period::ByPeriod;
 use super::slack::{Responses, converge};
 use super::workload;
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work,
+};
 
 /// The iterative test of Bertogna, Cirinei and Lipari (2009).
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,8 +27,11 @@ pub struct BclIterative;
 
 static INFO: TestInfo = TestInfo {
     name: "bcl-iterative",
-    source: "Bertogna, Cirinei, Lipari: Schedulability analysis of global scheduling algorithms on multiprocessor platforms, \
-        IEEE TPDS 20(4), 2009, equations 14-18",
+    source: Source::Papers(&[Citation {
+        paper: "Bertogna, Cirinei, Lipari: Schedulability analysis of global scheduling algorithms \
+            on multiprocessor platforms, IEEE TPDS 20(4), 2009",
+        theorem: "equations 14-18",
+    }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

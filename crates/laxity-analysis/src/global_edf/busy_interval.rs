@@ -12,8 +12,7 @@
 //! 4. A task with such jobs executes at most floor(t / T) C + min(c, t mod T), where c = C - 1 if D <= T, since the job has
 //!    executed at t_0 - 1, and c = C otherwise, since an earlier one may have. (The first deadline y after t_0 leaves at most
 //!    min(c, y) to that job and floor((t - y) / T) jobs to follow.)
-//!
-//! So task k meets its deadlines if for all jobs >= 1 and t >= D_k + (jobs - 1) T_k
+//! 5. So task k meets its deadlines if for all jobs >= 1 and t >= D_k + (jobs - 1) T_k
 //!
 //! `sum over i of min(dbf_i(t), x) + sum of the m - 1 largest of (min(max(dbf_i(t), carry_i(t)), x) - min(dbf_i(t), x)) < m x`,
 //!

@@ -1,4 +1,5 @@
-//! FF-DBF: the forced-forward demand at some speed sigma.
+//! FF-DBF: the forced-forward demand at some speed sigma: equation 6 of Baruah, Bonifaci,
+//! Marchetti-Spaccamela and Stiller (2010).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -23,7 +24,10 @@
 
 use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
 use super::{Gfb, share};
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work,
+};
 use laxity_model::LoadSum;
 
 /// The test of Baruah, Bonifaci, Marchetti-Spaccamela and Stiller (2010).
@@ -32,8 +36,11 @@ pub struct FfDbf;
 
 static INFO: TestInfo = TestInfo {
     name: "ff-dbf",
-    source: "Baruah, Bonifaci, Marchetti-Spaccamela, Stiller: Improved multiprocessor global schedulability analysis, \
-        Real-Time Systems 46, 2010",
+    source: Source::Papers(&[Citation {
+        paper: "Baruah, Bonifaci, Marchetti-Spaccamela, Stiller: Improved multiprocessor global \
+            schedulability analysis, Real-Time Systems 46, 2010",
+        theorem: "equation 6",
+    }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

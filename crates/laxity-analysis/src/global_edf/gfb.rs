@@ -1,4 +1,5 @@
-//! GFB: the density bound.
+//! GFB: the density bound: Theorem 5 of Goossens, Funk and Baruah (2003) for D = T, Theorem 4 (equation 5) of
+//! Bertogna, Cirinei and Lipari (ECRTS 2005) for densities.
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -6,7 +7,10 @@
 //! Tasks are schedulable if sum of lambda_i <= m - (m - 1) lambda_max, where lambda_i = C_i / min(D_i, T_i).
 
 use super::assumptions::{NO_JITTER, without_jitter};
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work, papers,
+};
 use laxity_model::LoadSum;
 
 /// The density bound of Goossens, Funk and Baruah.
@@ -15,8 +19,14 @@ pub struct Gfb;
 
 static INFO: TestInfo = TestInfo {
     name: "gfb",
-    source: "Goossens, Funk, Baruah: Priority-driven scheduling of periodic task systems on multiprocessors, Real-Time Systems \
-        25, 2003, Theorem 5 (utilizations, D = T); Bertogna, Cirinei, Lipari, ECRTS 2005, Theorem 2 (densities)",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Goossens, Funk, Baruah: Priority-driven scheduling of periodic task systems on \
+                multiprocessors, Real-Time Systems 25, 2003",
+            theorem: "Theorem 5 (utilizations, D = T)",
+        },
+        Citation { paper: papers::BERTOGNA_2005, theorem: "Theorem 4 and equation 5 (densities)" },
+    ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,4 +1,5 @@
-//! LA: the interval before a missed deadline that begins where a processor was last idle, for arbitrary deadlines.
+//! LA: the interval before a missed deadline that begins where a processor was last idle, for arbitrary
+//! deadlines.
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -6,17 +7,21 @@
 //! 3. U < m.
 //! 4. U + (m - 1) C / T < m for every task with D > T: else backlogs need not end.
 //!
-//! The paper's test is for tasks that suspend themselves; this is what is left of it for tasks that do not: at most m - 1 tasks carry
-//! work into the interval, whatever their deadlines. The condition, with its proof, is in `busy_interval`. It was derived for this
-//! crate, not copied from the paper: where D > T a task can carry in several jobs, and a job can wait for its predecessors, so
-//! the condition must hold for a backlog of any number of jobs.
+//! The paper's test is for tasks that suspend themselves; this is what is left of it for tasks that do not:
+//! at most m - 1 tasks carry work into the interval, whatever their deadlines. It is condition 5 in
+//! `busy_interval`, with its proof. It was derived for this crate, not copied from the paper: where D > T a
+//! task can carry in several jobs, and a job can wait for its predecessors, so the condition must hold for a
+//! backlog of any number of jobs.
 //!
-//! For D <= T it is the condition of BAR.
+//! For D <= T it is the condition of BAR: Theorem 2 (equation 8) of Baruah (2007).
 
 use super::assumptions::{INTEGER_TIME, NO_JITTER, without_jitter};
 use super::busy_interval::BusyIntervals;
 use super::share;
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work, papers,
+};
 
 /// The test of Liu and Anderson (2013), for tasks that do not suspend themselves.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,8 +29,15 @@ pub struct La;
 
 static INFO: TestInfo = TestInfo {
     name: "la",
-    source: "after Liu, Anderson: Suspension-aware analysis for hard real-time multiprocessor scheduling, ECRTS 2013; \
-        for tasks that do not suspend themselves, at most m - 1 carry work in",
+    source: Source::Papers(&[
+        Citation { paper: papers::BARUAH_2007, theorem: "Theorem 2 and equation 8 (D <= T)" },
+        Citation {
+            paper: "after Liu, Anderson: Suspension-aware analysis for hard real-time multiprocessor \
+                scheduling, ECRTS 2013, for tasks that do not suspend themselves",
+            theorem: "condition 5 of laxity's own proof in busy_interval.rs (at most m - 1 tasks carry \
+                work in)",
+        },
+    ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

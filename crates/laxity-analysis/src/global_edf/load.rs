@@ -1,4 +1,4 @@
-//! LOAD: the largest demand per time of any interval.
+//! LOAD: the largest demand per time of any interval: Corollary 2 of Baker and Baruah (2009).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -12,7 +12,10 @@
 
 use super::assumptions::{NO_JITTER, without_jitter};
 use super::{share, workload};
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work,
+};
 use laxity_model::LoadSum;
 
 /// The test of Baker and Baruah (2009).
@@ -21,8 +24,11 @@ pub struct Load;
 
 static INFO: TestInfo = TestInfo {
     name: "load",
-    source: "Baker, Baruah: An analysis of global EDF schedulability for arbitrary-deadline sporadic task systems, \
-        Real-Time Systems 43, 2009",
+    source: Source::Papers(&[Citation {
+        paper: "Baker, Baruah: An analysis of global EDF schedulability for arbitrary-deadline \
+            sporadic task systems, Real-Time Systems 43, 2009",
+        theorem: "Corollary 2",
+    }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,4 +1,5 @@
-//! RTA: response times under global EDF.
+//! RTA: response times under global EDF: Theorems 3 and 4 of Bertogna and Cirinei (2007), with their
+//! equations 4 and 8 for W, 5 and 9 for I.
 //!
 //! Assumptions beyond those of all tests:
 //! 1. J = 0: a job that has arrived is not kept from the scheduler.
@@ -23,7 +24,8 @@ use super::by_period::ByPeriod;
 use super::slack::{Responses, converge};
 use super::workload;
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work, papers,
 };
 
 /// The response-time analysis of Bertogna and Cirinei (2007).
@@ -32,8 +34,10 @@ pub struct Rta;
 
 static INFO: TestInfo = TestInfo {
     name: "rta",
-    source: "Bertogna, Cirinei: Response-time analysis for globally scheduled symmetric multiprocessor platforms, RTSS 2007, \
-        equations 4 and 8 (W), 5 and 9 (I)",
+    source: Source::Papers(&[Citation {
+        paper: papers::BERTOGNA_2007,
+        theorem: "Theorem 3 (R), Theorem 4 and equations 4 and 8 (W), equations 5 and 9 (I)",
+    }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

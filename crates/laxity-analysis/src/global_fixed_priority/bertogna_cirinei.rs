@@ -1,4 +1,4 @@
-//! Response-time analysis under global fixed priorities.
+//! Response-time analysis under global fixed priorities: Theorems 3 and 4 of Bertogna and Cirinei (2007).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. Tasks are in the order of their priorities, the highest first.
@@ -21,7 +21,8 @@
 
 use super::interference::{Periods, Runs, least_window, not_constrained};
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work, papers,
 };
 
 /// The response-time analysis of Bertogna and Cirinei for fixed priorities.
@@ -30,8 +31,10 @@ pub struct GlobalFixedPriorityRta;
 
 static INFO: TestInfo = TestInfo {
     name: "gfp-rta",
-    source: "Bertogna, Cirinei: Response-time analysis for globally scheduled symmetric multiprocessor platforms, RTSS 2007 \
-        equation 8 (W; fixed priorities)",
+    source: Source::Papers(&[Citation {
+        paper: papers::BERTOGNA_2007,
+        theorem: "Theorem 3 (R), Theorem 4 and equation 8 (W; fixed priorities)",
+    }]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,4 +1,5 @@
-//! Response-time bounds under global fixed priorities with at most m - 1 tasks that carry work in.
+//! Response-time bounds under global fixed priorities with at most m - 1 tasks that carry work in: Theorem 1
+//! of Guan, Stigge, Yi and Yu (2009).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. Tasks are in the order of their priorities, the highest first.
@@ -40,7 +41,8 @@
 
 use super::interference::{Periods, Runs, Term, least_window, not_constrained};
 use crate::{
-    Bounds, Exactness, Guarantee, Levels, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, Levels, OutOfWork, Priorities, Source, SporadicTask, Test,
+    TestInfo, Verdict, Work,
 };
 
 /// The response-time bounds of Guan, Stigge, Yi and Yu for D <= T.
@@ -49,8 +51,11 @@ pub struct GlobalFixedPriorityGuan;
 
 static INFO: TestInfo = TestInfo {
     name: "gfp-guan",
-    source: "Guan, Stigge, Yi, Yu: New response time bounds for fixed priority multiprocessor scheduling, RTSS 2009, \
-        equation 12 (D <= T)",
+    source: Source::Papers(&[Citation {
+        paper: "Guan, Stigge, Yi, Yu: New response time bounds for fixed priority multiprocessor \
+            scheduling, RTSS 2009",
+        theorem: "Theorem 1 and equation 12 (D <= T)",
+    }]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,4 +1,6 @@
-//! Tardiness bounds by compliant vectors, for global EDF and global fair lateness (G-FL).
+//! Tardiness bounds by compliant vectors, for global EDF and global fair lateness (G-FL): Algorithm 1 of
+//! Erickson, Guan and Baruah (2010); constraint sets 3.1 to 3.5 of Erickson's thesis (2014) for what Erickson
+//! and Anderson (2012) show.
 //!
 //! 1. A job's priority is a point in time, Y_i after its arrival; the earliest goes first. EDF: Y_i = D_i. G-FL:
 //!    Y_i = D_i - C_i (m - 1)/m. Taking the same from all Y changes no decision, so the least is taken as 0. D is arbitrary.
@@ -20,7 +22,8 @@
 
 use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work,
 };
 use laxity_model::LoadSum;
 use std::cmp::Ordering;
@@ -41,10 +44,24 @@ pub struct CompliantVector {
     pub priority_points: PriorityPoints,
 }
 
+/// The bounds of schedulers like EDF, by where their priority points are: the thesis numbers the conditions.
+const BY_PRIORITY_POINTS: Citation = Citation {
+    paper: "Erickson, Anderson: Fair lateness scheduling: reducing maximum lateness in G-EDF-like \
+        scheduling, ECRTS 2012, and Erickson: Managing tardiness bounds and overload in soft real-time \
+        systems, PhD thesis, University of North Carolina at Chapel Hill, 2014",
+    theorem: "chapter 3, constraint sets 3.1 to 3.5",
+};
+
 static G_EDF: TestInfo = TestInfo {
     name: "compliant-vector",
-    source: "Erickson, Guan, Baruah: Tardiness bounds for global EDF with deadlines different from periods, OPODIS 2010; \
-        Erickson, Anderson: Fair lateness scheduling, ECRTS 2012",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Erickson, Guan, Baruah: Tardiness bounds for global EDF with deadlines different \
+                from periods, OPODIS 2010",
+            theorem: "Algorithm 1",
+        },
+        BY_PRIORITY_POINTS,
+    ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Soft,
     exactness: Exactness::Exact,
@@ -54,7 +71,7 @@ static G_EDF: TestInfo = TestInfo {
 
 static G_FL: TestInfo = TestInfo {
     name: "compliant-vector-g-fl",
-    source: "Erickson, Anderson: Fair lateness scheduling: reducing maximum lateness in G-EDF-like scheduling, ECRTS 2012",
+    source: Source::Papers(&[BY_PRIORITY_POINTS]),
     priorities: Priorities::FairLateness,
     ..G_EDF
 };

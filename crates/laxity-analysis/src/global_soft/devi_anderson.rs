@@ -1,4 +1,5 @@
-//! The tardiness bound of Devi and Anderson.
+//! The tardiness bound of Devi and Anderson: Corollary 1 of their article (2008), Corollary 4.11 of Devi's
+//! thesis (2006).
 //!
 //! 1. Deadlines are implicit (D = T), there is no jitter.
 //! 2. L = ceil(U) - 1; x = max(0, (sum of the L largest C) - C_min) / (m - (sum of the L - 1 largest u)).
@@ -10,7 +11,8 @@
 use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
 use crate::remaining::Remaining;
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work,
 };
 use std::cmp::Reverse;
 
@@ -20,9 +22,18 @@ pub struct DeviAnderson;
 
 static INFO: TestInfo = TestInfo {
     name: "devi-anderson",
-    source: "Devi, Anderson: Tardiness bounds under global EDF scheduling on a multiprocessor, Real-Time Systems 38, 2008; \
-        with ceil(U) in place of m: Devi, PhD thesis, University of North Carolina at Chapel Hill, 2006, \
-        Corollary 4.11",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Devi, Anderson: Tardiness bounds under global EDF scheduling on a multiprocessor, \
+                Real-Time Systems 38, 2008",
+            theorem: "Corollary 1",
+        },
+        Citation {
+            paper: "Devi: Soft real-time scheduling on multiprocessors, PhD thesis, University of North \
+                Carolina at Chapel Hill, 2006",
+            theorem: "Corollary 4.11 (with ceil(U) in place of m)",
+        },
+    ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Soft,
     exactness: Exactness::Exact,

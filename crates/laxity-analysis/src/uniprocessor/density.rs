@@ -1,4 +1,5 @@
-//! The density bound of EDF on one processor; with D >= T the utilization bound.
+//! The density bound of EDF on one processor (Theorem 6.2 of Liu 2000); with D >= T the utilization bound
+//! (Theorem 7 of Liu and Layland 1973).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. m = 1.
@@ -10,7 +11,10 @@
 //! Sufficient; exact where no window is shorter than a period.
 
 use super::not_alone;
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work,
+};
 use laxity_model::LoadSum;
 
 /// The bound of Liu and Layland, with densities for deadlines that come before the end of a period.
@@ -19,9 +23,14 @@ pub struct Density;
 
 static INFO: TestInfo = TestInfo {
     name: "density",
-    source: "Liu, Layland: Scheduling algorithms for multiprogramming in a hard-real-time environment, J. ACM 20(1), 1973, \
-        Theorem 7 (utilizations, D = T); Stankovic, Spuri, Ramamritham, Buttazzo: Deadline Scheduling for Real-Time Systems, \
-        1998 (densities)",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Liu, Layland: Scheduling algorithms for multiprogramming in a hard-real-time \
+                environment, J. ACM 20(1), 1973",
+            theorem: "Theorem 7 (utilizations, D = T)",
+        },
+        Citation { paper: "Liu: Real-Time Systems, Prentice Hall, 2000", theorem: "Theorem 6.2 (densities)" },
+    ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,4 +1,5 @@
-//! QPA: quick processor-demand analysis of EDF on one processor.
+//! QPA: quick processor-demand analysis of EDF on one processor: the iteration of Zhang and Burns (2009),
+//! from L (their equations 5 to 7) down.
 //!
 //! Assumptions beyond those of all tests:
 //! 1. m = 1.
@@ -12,7 +13,7 @@
 //! h(t) = sum over D_i <= t of (floor((t - D_i) / T_i) + 1) C_i
 //! L = min(L_a, L_b)
 //! L_a = max(D_1 - T_1, ..., D_n - T_n, (sum of (T_i - D_i) U_i) / (1 - U)), for U < 1
-//! L_b = the least w > 0 with sum of ceil(w / T_i) C_i = w, the synchronous busy period.
+//! L_b = the least w > 0 with sum of ceil(w / T_i) C_i = w, the synchronous busy period (Spuri's equation 1).
 //! ```
 //!
 //! From the last deadline before L the test goes down: to h(t) if h(t) < t, because demand between them cannot exceed its time,
@@ -25,7 +26,10 @@
 
 use super::requests::Requests;
 use super::{WINDOW_MAX, not_alone};
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work,
+};
 
 /// The quick processor-demand analysis of Zhang and Burns.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,8 +37,17 @@ pub struct Qpa;
 
 static INFO: TestInfo = TestInfo {
     name: "qpa",
-    source: "Zhang, Burns: Schedulability analysis for real-time systems with EDF scheduling, IEEE Transactions on Computers \
-        58(9), 2009; Spuri: Analysis of deadline scheduled real-time systems, INRIA RR-2772, 1996 (jitter)",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Zhang, Burns: Schedulability analysis for real-time systems with EDF scheduling, \
+                IEEE Transactions on Computers 58(9), 2009",
+            theorem: "equations 5 to 7 (L, where it begins) and the iteration from there",
+        },
+        Citation {
+            paper: "Spuri: Analysis of deadline scheduled real-time systems, INRIA RR-2772, 1996",
+            theorem: "equation 1 (the busy period), and D - J for D (jitter)",
+        },
+    ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Exact,

@@ -1,7 +1,7 @@
 //! What tasks request in a window that grows.
 //!
 //! rbf(w) = sum of ceil((w + J_j) / T_j) C_j: the work that is released in `[0, w)` if every task releases a job at 0 that has
-//! been kept for J_j, and the others as soon as possible (Audsley et al. 1993, section on release jitter).
+//! been kept for J_j, and the others as soon as possible (Audsley et al. 1993, equations 5 and 6).
 //!
 //! A window only grows while its fixed point is looked for. So each task remembers when its next job comes that is not in the
 //! sum: most passes are one comparison per task, and a division is needed only where jobs are added.

@@ -1,4 +1,5 @@
-//! Response-time analysis under fixed priorities on one processor.
+//! Response-time analysis under fixed priorities on one processor: equations 5 and 6 of Audsley et al.
+//! (1993), for all jobs of a busy period (Tindell, Burns and Wellings 1994).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. m = 1, and tasks are in the order of their priorities, the highest first.
@@ -23,7 +24,8 @@
 use super::requests::Requests;
 use super::{WINDOW_MAX, jobs_in_hyperperiod, not_alone};
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work, papers,
 };
 
 /// The response-time analysis of Audsley et al. with the busy periods of Lehoczky and of Tindell et al.
@@ -32,9 +34,10 @@ pub struct FixedPriorityRta;
 
 static INFO: TestInfo = TestInfo {
     name: "fp-rta",
-    source: "Audsley, Burns, Richardson, Tindell, Wellings: Applying new scheduling theory to static priority pre-emptive \
-        scheduling, Software Engineering Journal 8(5), 1993 (release jitter); Tindell, Burns, Wellings: An extendible approach \
-        for analyzing fixed priority hard real-time tasks, Real-Time Systems 6, 1994 (arbitrary deadlines)",
+    source: Source::Papers(&[
+        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
+        Citation { paper: papers::TINDELL_1994, theorem: "w(q) for q = 0, 1, 2, ... (arbitrary deadlines)" },
+    ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Exact,

@@ -1,4 +1,5 @@
-//! Tardiness under fixed priorities on one processor.
+//! Tardiness under fixed priorities on one processor: the busy periods of Lehoczky (1990), the response times
+//! w(q) of Tindell, Burns and Wellings (1994), and jitter by equations 5 and 6 of Audsley et al. (1993).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. m = 1, and tasks are in the order of their priorities, the highest first.
@@ -14,7 +15,8 @@
 
 use super::FixedPriorityRta;
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work, papers,
 };
 
 /// How late jobs are by the response-time analysis with busy periods.
@@ -23,8 +25,11 @@ pub struct FixedPriorityTardiness;
 
 static INFO: TestInfo = TestInfo {
     name: "fp-tardiness",
-    source: "Lehoczky: Fixed priority scheduling of periodic task sets with arbitrary deadlines, RTSS 1990; Tindell, Burns, \
-        Wellings: An extendible approach for analyzing fixed priority hard real-time tasks, Real-Time Systems 6, 1994",
+    source: Source::Papers(&[
+        Citation { paper: papers::LEHOCZKY_1990, theorem: "all jobs k = 1, 2, ... of a busy period" },
+        Citation { paper: papers::TINDELL_1994, theorem: "w(q) for q = 0, 1, 2, ... (response times)" },
+        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
+    ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Soft,
     exactness: Exactness::Exact,

@@ -1,4 +1,5 @@
-//! Time-demand analysis under fixed priorities on one processor.
+//! Time-demand analysis under fixed priorities on one processor: the criteria L_i <= 1 of Lehoczky, Sha and
+//! Ding (1989) and W_i(k, (k - 1) T_i + D_i) <= 1 of Lehoczky (1990).
 //!
 //! Assumptions beyond those of all tests:
 //! 1. m = 1, and tasks are in the order of their priorities, the highest first.
@@ -11,9 +12,10 @@
 //! W_i(k, t) = k C_i + sum over j < i of ceil(t / T_j) C_j <= t.
 //! ```
 //!
-//! Only the points at which a job is released and the deadline itself need to be looked at, because W_i is constant between
-//! them. The last job is the first for which there is such a t <= k T_i, so with D <= T the first (1989) is enough. With jitter
-//! the busy period begins with releases that have been kept for all of it, and t is J_j later for task j (Audsley et al. 1993).
+//! Only the points at which a job is released and the deadline itself need to be looked at, because W_i is
+//! constant between them. The last job is the first for which there is such a t <= k T_i, so with D <= T the
+//! first (1989) is enough. With jitter the busy period begins with releases that have been kept for all of
+//! it, and t is J_j later for task j (Audsley et al. 1993, equations 5 and 6).
 //!
 //! Points are visited in order, each once, whatever the number of jobs: what is requested is a running sum. This shares nothing
 //! with the response-time analysis, with which it must agree.
@@ -21,7 +23,10 @@
 //! Exact.
 
 use super::{WINDOW_MAX, jobs_in_hyperperiod, not_alone};
-use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use crate::{
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
+    Work, papers,
+};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -31,8 +36,18 @@ pub struct TimeDemand;
 
 static INFO: TestInfo = TestInfo {
     name: "fp-tda",
-    source: "Lehoczky, Sha, Ding: The rate monotonic scheduling algorithm: exact characterization and average case behavior, \
-        RTSS 1989 (D <= T); Lehoczky: Fixed priority scheduling of periodic task sets with arbitrary deadlines, RTSS 1990",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Lehoczky, Sha, Ding: The rate monotonic scheduling algorithm: exact characterization \
+                and average case behavior, RTSS 1989",
+            theorem: "L_i = min W_i(t) / t <= 1 (D <= T)",
+        },
+        Citation {
+            paper: papers::LEHOCZKY_1990,
+            theorem: "W_i(k, (k - 1) T_i + D_i) <= 1 for all jobs k of a busy period",
+        },
+        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
+    ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Exact,

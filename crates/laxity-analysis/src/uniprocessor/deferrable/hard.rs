@@ -1,4 +1,6 @@
-//! Response times below a server: those of the response-time analysis (`rta`), with the server as the first task.
+//! Response times below a server: those of the response-time analysis (`rta`), with the server as the first
+//! task. The double hit is in section 4 of Strosnider, Lehoczky and Sha (1995), the same as release jitter in
+//! Bernat and Burns (1999), which is in equations 5 and 6 of Audsley et al. (1993).
 //!
 //! Deadlines are arbitrary. With the double hit counted it is exact: a job exists that responds as late, if
 //! background work arrives as the parent module assumes.
@@ -6,8 +8,8 @@
 use super::{DoubleHit, FIRST_IS_SERVER, below, first_as_server};
 use crate::uniprocessor::not_alone;
 use crate::{
-    Bounds, Exactness, FixedPriorityRta, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo,
-    Verdict, Work,
+    Bounds, Citation, Exactness, FixedPriorityRta, Guarantee, OutOfWork, Priorities, Source, SporadicTask,
+    Test, TestInfo, Verdict, Work, papers,
 };
 use laxity_model::DeferrableServer;
 
@@ -50,9 +52,19 @@ pub struct DeferrableRta;
 
 static INFO: TestInfo = TestInfo {
     name: "ds-rta",
-    source: "Strosnider, Lehoczky, Sha: The deferrable server algorithm for enhanced aperiodic responsiveness in hard real-time \
-        environments, IEEE Transactions on Computers 44(1), 1995 (double hit); Bernat, Burns: New results on fixed priority \
-        aperiodic servers, RTSS 1999 (as release jitter)",
+    source: Source::Papers(&[
+        Citation {
+            paper: "Strosnider, Lehoczky, Sha: The deferrable server algorithm for enhanced aperiodic \
+                responsiveness in hard real-time environments, IEEE Transactions on Computers 44(1), \
+                1995",
+            theorem: "section 4 (double hit)",
+        },
+        Citation {
+            paper: "Bernat, Burns: New results on fixed priority aperiodic servers, RTSS 1999",
+            theorem: "e_s ceil((t + p_s - e_s) / p_s) for t > 0 (as release jitter)",
+        },
+        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
+    ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,
     // Exact for servers; where the first task is one that runs periodically it knows less.

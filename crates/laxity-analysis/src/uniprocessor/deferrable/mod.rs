@@ -16,7 +16,7 @@
 //! e_s                                for 0 < t <= e_s
 //! ```
 //!
-//! (Strosnider, Lehoczky, Sha 1995, section IV). Both are e_s ceil((t + p_s - e_s) / p_s): what a task with C = e_s,
+//! (Strosnider, Lehoczky, Sha 1995, section 4). Both are e_s ceil((t + p_s - e_s) / p_s): what a task with C = e_s,
 //! T = p_s and the release jitter J = p_s - e_s requests (Bernat, Burns: New results on fixed priority aperiodic
 //! servers, RTSS 1999). With e_s = p_s there is no jitter, and no time left. So the analyses of tasks with jitter are
 //! those of tasks below a server, and stay exact: jobs come at the critical instant, e_s before the budget is full

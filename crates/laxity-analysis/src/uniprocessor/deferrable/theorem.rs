@@ -22,7 +22,8 @@ use super::{DoubleHit, FIRST_IS_SERVER, as_task, first_as_server, response_times
 use crate::uniprocessor::not_alone;
 use crate::uniprocessor::requests::Requests;
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
+    Verdict, Work,
 };
 use laxity_model::DeferrableServer;
 
@@ -66,8 +67,11 @@ pub struct DeferrableTardiness;
 
 static INFO: TestInfo = TestInfo {
     name: "ds-tardiness",
-    source: "Calandrino, Baumberger, Li, Hahn, Anderson: Soft real-time scheduling on performance asymmetric multicore platforms, \
-        RTAS 2007, Theorem 1",
+    source: Source::Papers(&[Citation {
+        paper: "Calandrino, Baumberger, Li, Hahn, Anderson: Soft real-time scheduling on performance \
+            asymmetric multicore platforms, RTAS 2007",
+        theorem: "Theorem 1",
+    }]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Soft,
     exactness: Exactness::Sufficient,

@@ -182,7 +182,7 @@ struct TestAnswer {
     /// For which priorities, what it proves, and what it means if it does not.
     description: String,
     /// Where it is published.
-    source: &'static str,
+    source: String,
     /// Steps that it takes, in C, D, T, U, m and n.
     complexity: &'static str,
     /// Numbered from 1 in this order.
@@ -359,7 +359,7 @@ fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
     TestAnswer {
         name: info.name,
         description: format!("{priorities}, {guarantee}, {exactness}"),
-        source: info.source,
+        source: info.source.to_string(),
         complexity: info.complexity,
         assumptions: info.assumptions,
     }

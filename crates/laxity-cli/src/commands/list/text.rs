@@ -142,7 +142,7 @@ impl Text<'_> {
                 some => format!("; needs {}", numbered(some)),
             };
             rows.push((test.name.to_owned(), format!("{}{needs}", test.description)));
-            rows.push((String::new(), test.source.to_owned()));
+            rows.push((String::new(), test.source.clone()));
             rows.push((String::new(), test.complexity.to_owned()));
         }
         format!("TESTS (laxity analyze --test)\n{LEGEND}\n{}", self.table(&rows))
