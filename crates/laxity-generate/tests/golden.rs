@@ -2,7 +2,7 @@
 //! later version. `LAXITY_BLESS=1 cargo test -p laxity-generate --test golden` writes the files anew; a change
 //! in them is a change of every published set and belongs into the change log.
 
-use laxity_generate::{Parameters, Request};
+use laxity_generate::{GENERATORS, Parameters, Request};
 use laxity_model::TaskSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -51,40 +51,49 @@ fn check(file: &str, generator: &str, parameters: &[(&str, &str)]) {
     assert!(found == expected, "{} differs; found:\n{found}", path.display());
 }
 
-#[test]
-fn emberson() {
-    check("emberson.txt", "emberson", &[("tasks", "8"), ("utilization", "3.2")]);
-}
+type Pairs = &'static [(&'static str, &'static str)];
+
+/// Files, generators and parameters.
+const GOLDENS: &[(&str, &str, Pairs)] = &[
+    ("emberson.txt", "emberson", &[("tasks", "8"), ("utilization", "3.2")]),
+    (
+        "emberson-rescaled.txt",
+        "emberson",
+        &[
+            ("deadlines", "constrained:0.5"),
+            ("phases", "uniform"),
+            ("wss", "16KiB,256KiB"),
+            ("tasks", "8"),
+            ("utilization", "2.8"),
+            ("rescale-cores", "4"),
+        ],
+    ),
+    ("uunifast.txt", "uunifast", &[("tasks", "8"), ("utilization", "3.2"), ("periods", "uni-long")]),
+    (
+        "unc.txt",
+        "unc",
+        &[
+            ("utilization", "3"),
+            ("last", "squeeze"),
+            ("utilizations", "exp-medium"),
+            ("periods", "logunif-short"),
+        ],
+    ),
+    ("waters.txt", "waters", &[("runnables", "200"), ("utilization", "1.5"), ("demand", "acet")]),
+    ("mtt.txt", "mtt", &[("distribution", "mwlp"), ("utilization", "3"), ("shared", "0.75")]),
+    ("calandrino2007.txt", "calandrino2007", &[("tasks", "8"), ("requirement", "0.5")]),
+];
 
 #[test]
-fn emberson_rescaled_with_every_common_option() {
-    let common = [("deadlines", "constrained:0.5"), ("phases", "uniform"), ("wss", "16KiB,256KiB")];
-    let own = [("tasks", "8"), ("utilization", "2.8"), ("rescale-cores", "4")];
-    check("emberson-rescaled.txt", "emberson", &[&common[..], &own[..]].concat());
-}
-
-#[test]
-fn uunifast() {
-    check("uunifast.txt", "uunifast", &[("tasks", "8"), ("utilization", "3.2"), ("periods", "uni-long")]);
-}
-
-#[test]
-fn unc() {
-    let parameters = [
-        ("utilization", "3"),
-        ("last", "squeeze"),
-        ("utilizations", "exp-medium"),
-        ("periods", "logunif-short"),
-    ];
-    check("unc.txt", "unc", &parameters);
-}
-
-#[test]
-fn waters() {
-    check("waters.txt", "waters", &[("runnables", "200"), ("utilization", "1.5"), ("demand", "acet")]);
-}
-
-#[test]
-fn mtt() {
-    check("mtt.txt", "mtt", &[("distribution", "mwlp"), ("utilization", "3"), ("shared", "0.75")]);
+fn every_generator_makes_the_bytes_that_it_made() {
+    for &(file, generator, parameters) in GOLDENS {
+        check(file, generator, parameters);
+    }
+    for known in GENERATORS {
+        let name = known.name;
+        assert!(
+            GOLDENS.iter().any(|(_, of, _)| *of == name),
+            "`{name}` has no golden: add a line to GOLDENS"
+        );
+    }
 }
