@@ -5,8 +5,8 @@
 //! that does not end has found a loop that takes no steps of work.
 
 use laxity_analysis::{
-    Bounds, Density, DeviAnderson, FfDbf, Gfb, Load, Pfair, Qpa, Rta, SporadicTask, TIME_MAX, Test, TestInfo,
-    Verdict, Work, catalogue,
+    Bounds, Density, DeviAnderson, FfDbf, Gfb, Load, Pfair, Priorities, Qpa, Rta, Source, SporadicTask,
+    TIME_MAX, Test, TestInfo, Verdict, Work, catalogue,
 };
 use std::collections::BTreeMap;
 
@@ -71,7 +71,8 @@ fn the_same_set_in_another_unit() {
     let scale = TIME_MAX / 12;
     let whole_ns = |info: &TestInfo| {
         // The union has tests that do, and quotients of interference are rounded down under global fixed priorities.
-        info.name.starts_with("g") && info.name != "gfb"
+        matches!(info.source, Source::Tests(_))
+            || info.priorities == Priorities::Fixed && !info.assumptions.contains(&"m = 1")
             || info.assumptions.iter().any(|assumption| assumption.contains("whole ns"))
     };
     for test in catalogue::tests() {

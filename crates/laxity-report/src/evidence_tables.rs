@@ -59,22 +59,31 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     notes.extend(analysis::beside_kernel(study, sets));
     notes.extend(analysis::nothing_proven(study));
     notes.extend(analysis::left_out(study).map(|why| format!("Analysis: {why}.")));
-    let mut columns = vec![
-        Column::text("Scheduler"),
-        Column::number("Runs"),
-        Column::number("Jobs"),
-        Column::number("Missed"),
-        Column::number("Share"),
-        Column::number("Max. tardiness"),
-        Column::number("Norm. laxity"),
-        Column::number("Closest call"),
-        Column::number("Exp. U/m"),
-        Column::number("Switches/task"),
-        Column::number("Migr./task"),
-    ];
+    let measured = GLANCE.iter().map(|(title, _)| Column::number(title));
+    let mut columns: Vec<Column> =
+        [Column::text("Scheduler"), Column::number("Runs")].into_iter().chain(measured).collect();
     columns.splice(APART_AFTER..APART_AFTER, apart.columns());
     columns.extend(analysed.then(|| Column::text(analysis::COLUMN)));
     Table { caption: "Schedulers at a glance, best first".to_owned(), columns, rows, notes }
+}
+
+/// What the glance has of every scheduler behind its name and its runs: titles, and fields where something ran.
+const GLANCE: &[(&str, fn(&Evidence) -> Field)] = &[
+    ("Jobs", |e| number::count(e.counts.jobs).into()),
+    ("Missed", |e| Field::toned(number::count(e.counts.misses), missed_tone(e))),
+    ("Share", |e| Field::toned(number::percent(e.counts.misses, e.counts.jobs), missed_tone(e))),
+    ("Max. tardiness", |e| tardiness(e.tardiness_ns_max)),
+    ("Norm. laxity", |e| sample(e.laxity).into()),
+    ("Closest call", |e| {
+        measured(e.laxity_min, |least| format!("{} % of T", number::significant(least * 100.0)))
+    }),
+    ("Exp. U/m", |e| sample(e.utilization_per_core).into()),
+    ("Switches/task", |e| sample(e.context_switch_rate).into()),
+    ("Migr./task", |e| sample(e.migration_rate).into()),
+];
+
+fn missed_tone(e: &Evidence) -> Tone {
+    if e.counts.misses == 0 { Tone::Good } else { Tone::Bad }
 }
 
 /// Where the glance has the columns of [`Apart`]: behind the share of misses.
@@ -122,25 +131,13 @@ fn glance_row(
         let reason = if e.runs == 0 { "not run".to_owned() } else { format!("{} of {asked} †", e.runs) };
         Field::toned(reason, Tone::Faint)
     };
+    let mut row = vec![name, runs];
     if e.runs == 0 {
-        let mut row = vec![name, runs];
-        row.resize(11 + apart.columns().len(), Field::toned("–", Tone::Faint));
+        let rest = GLANCE.len() + apart.columns().len();
+        row.extend(std::iter::repeat_n(Field::toned("–", Tone::Faint), rest));
         return row;
     }
-    let tone = if e.counts.misses == 0 { Tone::Good } else { Tone::Bad };
-    let mut row = vec![
-        name,
-        runs,
-        number::count(e.counts.jobs).into(),
-        Field::toned(number::count(e.counts.misses), tone),
-        Field::toned(number::percent(e.counts.misses, e.counts.jobs), tone),
-        tardiness(e.tardiness_ns_max),
-        sample(e.laxity).into(),
-        measured(e.laxity_min, |least| format!("{} % of T", number::significant(least * 100.0))),
-        sample(e.utilization_per_core).into(),
-        sample(e.context_switch_rate).into(),
-        sample(e.migration_rate).into(),
-    ];
+    row.extend(GLANCE.iter().map(|(_, of)| of(e)));
     row.splice(APART_AFTER..APART_AFTER, apart.fields(&e.counts));
     row
 }

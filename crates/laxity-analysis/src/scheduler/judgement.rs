@@ -206,7 +206,14 @@ impl Analysed {
             Some(PriorityRule::RateMonotonic) => Some(set.tasks[number].period),
             Some(PriorityRule::DeadlineMonotonic) => Some(set.tasks[number].deadline),
             Some(PriorityRule::Given) => set.given_priorities.get(number).map(|&given| given.into()),
-            Some(PriorityRule::EarliestDeadlineFirst) | None => Some(0),
+            Some(PriorityRule::EarliestDeadlineFirst) => Some(0),
+            None => match self {
+                // Their jobs go by points in time or by quanta: tasks have no order.
+                Analysed::Pfair(_) | Analysed::FairLateness | Analysed::Unproven(_) => Some(0),
+                Analysed::Linux(_) | Analysed::Policy(_) | Analysed::Reclaiming(_) => {
+                    unreachable!("they have a rule")
+                }
+            },
         }
     }
 

@@ -108,11 +108,21 @@ impl Analysed {
 
     /// The priority rule among jobs that share `processors`: with one, fair lateness is EDF.
     pub fn priorities(self, processors: u32) -> Priorities {
-        match (self, self.rule()) {
-            (Analysed::Pfair(_), _) => Priorities::Pfair,
-            (Analysed::FairLateness, _) if processors > 1 => Priorities::FairLateness,
-            (_, Some(PriorityRule::EarliestDeadlineFirst) | None) => Priorities::EarliestDeadlineFirst,
-            (_, Some(_)) => Priorities::Fixed,
+        let by_rule = |rule| match rule {
+            PriorityRule::EarliestDeadlineFirst => Priorities::EarliestDeadlineFirst,
+            PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::Given => {
+                Priorities::Fixed
+            }
+        };
+        match self {
+            Analysed::Pfair(_) => Priorities::Pfair,
+            Analysed::FairLateness if processors > 1 => Priorities::FairLateness,
+            Analysed::Linux(scheduler) => by_rule(scheduler.rule),
+            Analysed::Policy(scheduler) => by_rule(scheduler.rule),
+            // Of those of which nothing is proven no test is asked.
+            Analysed::FairLateness | Analysed::Reclaiming(_) | Analysed::Unproven(_) => {
+                Priorities::EarliestDeadlineFirst
+            }
         }
     }
 

@@ -55,7 +55,11 @@ fn in_order(scheduler: Analysed, case: &Case, cell: usize) -> Vec<usize> {
             rule if rule.ends_with("rm") => task.period,
             rule if rule.ends_with("dm") => task.deadline,
             rule if rule.ends_with("fp") => u64::from(GIVEN[number]),
-            _ => 0,
+            rule if rule.ends_with("edf") || rule.ends_with("grub") => 0,
+            rule if matches!(scheduler, Analysed::Policy(_)) && !rule.contains(':') => 0,
+            "g-fl" => 0,
+            rule if rule.starts_with("pfair") => 0,
+            other => panic!("`{other}`: in which order do its tasks go?"),
         };
         (rank, number)
     });

@@ -256,9 +256,9 @@ impl RunSummary {
     }
 
     /// Every metric that can be null, with the columns that it needs, and whether it is there.
-    fn availability(&self) -> [(&'static str, &'static [&'static str], bool); 13] {
+    fn availability(&self) -> Vec<(&'static str, &'static [&'static str], bool)> {
         let (rates, cache) = (&self.rates, &self.rates.cache);
-        [
+        vec![
             ("deadline_satisfaction", &["finish_ns"], self.deadline_satisfaction.is_some()),
             ("miss_ratio", &["finish_ns"], self.miss_ratio.is_some()),
             ("normalized_laxity", &["finish_ns"], self.normalized_laxity.is_some()),
