@@ -9,7 +9,6 @@
 
 use crate::Decimal;
 use crate::catalogue::{Description, defaults};
-use crate::common::Common;
 use crate::draft::{Draft, TASKS_MAX};
 use crate::parameters::{Parametric, Reader};
 use crate::request::{Draw, Generate, Generator};
@@ -111,6 +110,12 @@ pub(crate) const DESCRIPTION: Description = Description {
         ),
         defaults("slowest", "0.5", "speed of the slowest CPU; WCETs refer to speed 1"),
     ],
+    makes: &[(
+        "phases",
+        "says when tasks enter",
+        "tasks enter 2 to 100 ms after one another (calandrino2007, 5.1)",
+    )],
+    example: "-n 20 --requirement 0.5",
     read: |reader| Calandrino2007::read(reader).map(Generator::from),
 };
 
@@ -139,14 +144,6 @@ impl Generate for Calandrino2007 {
 
     fn written(&self) -> Vec<(&'static str, String)> {
         Parametric::written(self)
-    }
-
-    fn check_common(&self, common: &Common) -> Result<()> {
-        if common.phases == Common::default().phases {
-            return Ok(());
-        }
-        Err(Diagnostic::usage("generator `calandrino2007` says when tasks enter: `phases` cannot be given")
-            .hint("leave `phases` out; tasks enter 2 to 100 ms after one another (calandrino2007, 5.1)"))
     }
 
     fn prepare(&self) -> Result<Arc<dyn Draw>> {

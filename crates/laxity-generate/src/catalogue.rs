@@ -38,6 +38,11 @@ pub struct Description {
     pub source: &'static str,
     /// Its own parameters; it has those of [`COMMON_PARAMETERS`] too.
     pub parameters: &'static [Parameter],
+    /// Those of [`COMMON_PARAMETERS`] that it makes itself and that cannot be given: why, as a sentence goes on behind
+    /// "generator `NAME`", and what says them.
+    pub makes: &'static [(&'static str, &'static str, &'static str)],
+    /// Options to try it with, behind `laxity generate NAME`.
+    pub example: &'static str,
     /// Reads its options.
     pub(crate) read: fn(&Reader<'_>) -> Result<Generator>,
 }

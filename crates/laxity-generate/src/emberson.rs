@@ -151,6 +151,8 @@ pub(crate) const DESCRIPTION: Description = Description {
         ),
         absent("rescale-wcet-min", "least C of a rescaled set; 50us unless given"),
     ],
+    makes: &[],
+    example: "-n 8 -u 1.6 -o generated.toml",
     read: |reader| Emberson::read(reader).map(Generator::from),
 };
 

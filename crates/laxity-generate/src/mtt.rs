@@ -19,7 +19,6 @@
 
 use crate::Decimal;
 use crate::catalogue::{Description, GRANULARITY, defaults, required};
-use crate::common::Common;
 use crate::draft::{Draft, Memory, TASKS_MAX};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, PeriodShape, Periods};
@@ -310,6 +309,12 @@ pub(crate) const DESCRIPTION: Description = Description {
             "share of its working set that each task shares with its MTT, above 0 and at most 1; the rest is its own",
         ),
     ],
+    makes: &[(
+        "wss",
+        "draws the working sets itself",
+        "the distribution says how large working sets are (lindsay2012, Table 6.1)",
+    )],
+    example: "--distribution mmu -u 6 --access random",
     read: |reader| Mtt::read(reader).map(Generator::from),
 };
 
@@ -340,15 +345,6 @@ impl Generate for Mtt {
 
     fn written(&self) -> Vec<(&'static str, String)> {
         Parametric::written(self)
-    }
-
-    fn check_common(&self, common: &Common) -> Result<()> {
-        if common.wss == Common::default().wss {
-            return Ok(());
-        }
-        Err(Diagnostic::usage("generator `mtt` draws the working sets itself: `wss` cannot be given").hint(
-            "leave `wss` out; the distribution says how large working sets are (lindsay2012, Table 6.1)",
-        ))
     }
 
     fn prepare(&self) -> Result<Arc<dyn Draw>> {

@@ -16,11 +16,6 @@ pub(crate) trait Generate: fmt::Debug + Send + Sync {
     fn description(&self) -> &'static Description;
     /// Every parameter that matters, defaults too.
     fn written(&self) -> Vec<(&'static str, String)>;
-    /// Refuses options of all generators that it makes itself.
-    fn check_common(&self, common: &Common) -> Result<()> {
-        let _ = common;
-        Ok(())
-    }
     /// Checks the options and computes once what all sets share.
     fn prepare(&self) -> Result<Arc<dyn Draw>>;
 }
@@ -90,10 +85,27 @@ impl Request {
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
+    /// Refuses options of all generators that this one makes itself.
+    fn check_made(&self) -> Result<()> {
+        let (given, defaults) = (self.common.written(), Common::default().written());
+        let description = self.generator.0.description();
+        let refused = description.makes.iter().find(|(name, ..)| {
+            given.iter().zip(&defaults).any(|(one, default)| one.0 == *name && one.1 != default.1)
+        });
+        match refused {
+            None => Ok(()),
+            Some((name, why, instead)) => Err(Diagnostic::usage(format!(
+                "generator `{}` {why}: `{name}` cannot be given",
+                description.name
+            ))
+            .hint(format!("leave `{name}` out; {instead}"))),
+        }
+    }
+
     /// Checks the request and computes once what all its sets share (RandFixedSum's table).
     pub fn prepare(&self) -> Result<Prepared> {
         self.common.check()?;
-        self.generator.0.check_common(&self.common)?;
+        self.check_made()?;
         let generator = self.generator.0.prepare()?;
         Ok(Prepared { request: self.clone(), generator })
     }

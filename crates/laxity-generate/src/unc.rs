@@ -311,6 +311,8 @@ pub(crate) const DESCRIPTION: Description = Description {
         defaults("periods", "uni-moderate", PERIODS_HELP),
         GRANULARITY,
     ],
+    makes: &[],
+    example: "-u 3.2 --utilizations uni-medium --deadlines implicit",
     read: |reader| Unc::read(reader).map(Generator::from),
 };
 

@@ -146,6 +146,8 @@ pub(crate) const DESCRIPTION: Description = Description {
     summary: "n tasks of total utilization U by UUniFast, discarding sets with a task above 1",
     source: "Bini and Buttazzo 2005; Davis and Burns 2011",
     parameters: &[TASKS, UTILIZATION, PERIODS, GRANULARITY],
+    makes: &[],
+    example: "-n 8 -u 1.6 -o generated.toml",
     read: |reader| UUniFast::read(reader).map(Generator::from),
 };
 

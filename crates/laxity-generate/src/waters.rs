@@ -271,6 +271,8 @@ pub(crate) const DESCRIPTION: Description = Description {
         defaults("task-utilization-max", "1", "runnables of one period share a task up to this utilization"),
         defaults("demand", "run", "demand of jobs: run (as the run says) | acet (average execution time)"),
     ],
+    makes: &[],
+    example: "--runnables 300 --demand acet -o engine.toml",
     read: |reader| Waters::read(reader).map(Generator::from),
 };
 

@@ -103,31 +103,14 @@ impl FromArgMatches for GenerateArguments {
 fn generator_command(generator: &Description) -> Command {
     let own = generator.parameters.iter().map(|parameter| argument(parameter, false));
     let common = COMMON_PARAMETERS.iter().map(|parameter| {
-        // Refused: the distribution says it.
-        let is_refused = generator.name == "mtt" && parameter.name == "wss";
+        let is_refused = generator.makes.iter().any(|(name, ..)| *name == parameter.name);
         argument(parameter, true).hide(is_refused)
     });
     output_arguments(Command::new(generator.name).about(sentence(generator.summary)), "1")
         .long_about(format!("{}\n\nSource: {}", sentence(generator.summary), generator.source))
-        .after_long_help(format!(
-            "Examples:\n  laxity generate {} {}",
-            generator.name,
-            example(generator.name)
-        ))
+        .after_long_help(format!("Examples:\n  laxity generate {} {}", generator.name, generator.example))
         .args(own)
         .args(common)
-}
-
-/// Options that a generator can be tried with.
-fn example(generator: &str) -> &'static str {
-    match generator {
-        "emberson" | "uunifast" => "-n 8 -u 1.6 -o generated.toml",
-        "unc" => "-u 3.2 --utilizations uni-medium --deadlines implicit",
-        "waters" => "--runnables 300 --demand acet -o engine.toml",
-        "mtt" => "--distribution mmu -u 6 --access random",
-        "calandrino2007" => "-n 20 --requirement 0.5",
-        _ => "--help",
-    }
 }
 
 /// With a capital letter, unless a variable such as n comes first.
