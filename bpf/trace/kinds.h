@@ -74,7 +74,7 @@ enum lx_sample {
 	/* Both parts of a scheduling around a switch: made by the reader, never written in the kernel. */
 	LX_SAMPLE_SCHEDULE_BOTH,
 
-	/* Functions of a scheduling class (lelli2012, 6.4, Table 6). `policy` says whose. */
+	/* Functions of a scheduling class (lelli2012, 6.4, Table 6). `policy` says which class. */
 	LX_SAMPLE_ENQUEUE = 80,
 	LX_SAMPLE_DEQUEUE,
 	LX_SAMPLE_PICK,

@@ -1,7 +1,6 @@
 //! Standard output: data for other programs, whole or not at all.
 
 use crate::tables::wrapped;
-pub use laxity_model::cannot_write;
 use laxity_model::{Diagnostic, Failure, Result, shown_json, shown_lines, shown_message};
 use serde::Serialize;
 use std::borrow::Cow;

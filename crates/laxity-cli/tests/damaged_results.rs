@@ -4,6 +4,7 @@
 mod host;
 
 use host::{laxity, output, words};
+use laxity_seeds::Damage;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
@@ -59,18 +60,6 @@ impl Place {
     }
 }
 
-/// splitmix64 (Steele, Lea, Flood 2014).
-fn random(seed: u64) -> impl FnMut() -> u64 {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-}
-
 #[test]
 fn a_flipped_bit_is_refused_by_every_command_that_reads_it() {
     let place = Place::with_results();
@@ -86,10 +75,8 @@ fn a_flipped_bit_is_refused_by_every_command_that_reads_it() {
         let whole = fs::read(&file).expect("readable");
         let page = fs::read(place.path("results/report.html")).expect("a page");
         for seed in 0..FLIPS {
-            let mut next = random(seed);
             let mut bytes = whole.clone();
-            let at = usize::try_from(next() % bytes.len() as u64).expect("an index");
-            bytes[at] ^= 1 << (next() % 8);
+            let at = Damage::of(seed).flip(&mut bytes);
             fs::write(&file, bytes).expect("written");
             let reader = readers[usize::try_from(seed).expect("small") % readers.len()];
             println!("seed {seed}: byte {at} of {name}, {reader:?}");
@@ -124,10 +111,8 @@ fn older_results_are_read_and_their_contradictions_refused() {
     let jobs = place.path("results/jobs.parquet");
     let whole = fs::read(&jobs).expect("readable");
     for seed in 0..FLIPS {
-        let mut next = random(seed);
         let mut bytes = whole.clone();
-        let at = usize::try_from(next() % bytes.len() as u64).expect("an index");
-        bytes[at] ^= 1 << (next() % 8);
+        let at = Damage::of(seed).flip(&mut bytes);
         fs::write(&jobs, bytes).expect("written");
         let ended = place.laxity(&["report", "results", "-q"]);
         println!("seed {seed}: byte {at}, {:?}", ended.status.code());

@@ -122,12 +122,12 @@ fn cores_of_a_group_are_given_back_when_the_guardian_or_its_process_is_killed() 
     }
     let _machine = machine();
     let before = at_rest(HostState::now);
-    for who in [workers, guardians] {
+    for processes in [workers, guardians] {
         let directory = tempfile::tempdir().expect("directory");
         let mut command = spread_run(directory.path(), "p-edf", "60s");
         let running = Running::start(&mut command, usize::try_from(MEMBERS).expect("few"));
         assert_ne!(HostState::now(), before, "there are cpusets to be removed");
-        kill(who()[0], libc::SIGKILL);
+        kill(processes()[0], libc::SIGKILL);
         let ended = running.end();
         let manifest = fs::read_to_string(directory.path().join("out/manifest.json")).expect("a manifest");
         assert!(

@@ -6,6 +6,7 @@ mod patience;
 
 use calls::{json, prints, text, utf8};
 use host::{laxity, words};
+use laxity_sys::{Attributes, policy, set_attributes};
 use patience::patiently;
 use serde_json::Value;
 use std::fs;
@@ -185,29 +186,11 @@ fn the_answer_is_of_its_schema() {
     }
 }
 
-/// The kernel's structure, as `sched_setattr` has it.
-#[repr(C)]
-#[derive(Default)]
-struct SchedAttr {
-    size: u32,
-    policy: u32,
-    flags: u64,
-    nice: i32,
-    priority: u32,
-    runtime: u64,
-    deadline: u64,
-    period: u64,
-}
-
 /// Sets the calling thread to SCHED_DEADLINE with these parameters, or to SCHED_OTHER.
 fn set(parameters: Option<[u64; 3]>) -> std::io::Result<()> {
-    let [runtime, deadline, period] = parameters.unwrap_or_default();
-    let policy = if parameters.is_some() { 6 } else { 0 };
-    let size = u32::try_from(size_of::<SchedAttr>()).expect("small");
-    let attr = SchedAttr { size, policy, runtime, deadline, period, ..SchedAttr::default() };
-    // SAFETY: `attr` is a valid sched_attr of the size it states and lives across the call.
-    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0u32) } != 0;
-    if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    let [runtime_ns, deadline_ns, period_ns] = parameters.unwrap_or_default();
+    let policy = if parameters.is_some() { policy::DEADLINE } else { policy::OTHER };
+    set_attributes(0, Attributes { policy, runtime_ns, deadline_ns, period_ns, ..Attributes::default() })
 }
 
 /// Each set of parameters is admitted, of hard tasks and of soft ones.

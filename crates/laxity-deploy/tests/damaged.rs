@@ -1,15 +1,10 @@
 //! Plans from damaged `plan.json` files, with bytes changed, cut, doubled and spliced. Reading never panics, every refusal says
 //! what to do, and whatever is accepted survives being written and read again, has its table, and compares with a machine.
-//!
-//! The damage is a function of the plan's name and the round, so a failure repeats. `fuzz/` searches deeper.
 
-#[path = "../../laxity-model/tests/damage/mod.rs"]
-mod damage;
 mod plans;
 
-use damage::Damage;
 use laxity_deploy::{CgroupVersion, DeployPlan, Observed, differences};
-use std::panic::catch_unwind;
+use laxity_seeds::{assert_complete, read_damaged};
 
 /// Damaged copies of each plan.
 const ROUNDS: u64 = 4_000;
@@ -38,26 +33,14 @@ fn check(text: &str) -> bool {
             true
         }
         Err(error) => {
-            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
-            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
+            assert_complete(&error.message, error.hint.as_deref());
             false
         }
     }
 }
 
 fn damaged(name: &str, plan: &DeployPlan) {
-    let whole = plan.to_json();
-    assert!(check(&whole), "{name} itself is read");
-    let mut accepted = 0;
-    for round in 0..ROUNDS {
-        let seed = name.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let mut bytes = whole.as_bytes().to_vec();
-        Damage::of(seed).inflict(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let outcome = catch_unwind(|| check(&text));
-        assert!(outcome.is_ok(), "round {round} of {name} fails on:\n{text}");
-        accepted += u64::from(outcome.unwrap_or(false));
-    }
+    let accepted = read_damaged(name, &plan.to_json(), ROUNDS, check);
     assert!(accepted >= 10, "{name}: only {accepted} of {ROUNDS} copies are read");
 }
 

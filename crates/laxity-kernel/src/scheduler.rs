@@ -5,6 +5,7 @@ use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Core, Counters, RunningServer, ffi, kernel, messages};
 use laxity_model::{BudgetMode, Diagnostic, Policy, Result};
+use laxity_sys::{Attributes, policy, set_attributes};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
 
@@ -94,21 +95,14 @@ impl Enrolled {
     ///
     /// The objection of the kernel or of the scheduler that is attached now; the task may have ended meanwhile.
     pub fn ask(&self) -> std::io::Result<()> {
-        const SCHED_EXT: u32 = 7;
-        let attributes = libc::sched_attr {
-            size: u32::try_from(size_of::<libc::sched_attr>()).expect("a small structure"),
-            sched_policy: SCHED_EXT,
-            sched_flags: 0,
-            sched_nice: 0,
-            sched_priority: 0,
-            sched_runtime: self.runtime_ns,
-            sched_deadline: self.deadline_ns,
-            sched_period: self.period_ns,
+        let wanted = Attributes {
+            policy: policy::EXT,
+            runtime_ns: self.runtime_ns,
+            deadline_ns: self.deadline_ns,
+            period_ns: self.period_ns,
+            ..Attributes::default()
         };
-        // SAFETY: the structure is what the kernel expects, of the size it states, and lives across the call.
-        let failed =
-            unsafe { libc::syscall(libc::SYS_sched_setattr, self.tid, &raw const attributes, 0_u32) } != 0;
-        if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+        set_attributes(self.tid, wanted)
     }
 }
 

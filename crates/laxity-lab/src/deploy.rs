@@ -207,13 +207,13 @@ fn warnings(threads: &[ThreadPlan], interrupt_threads: bool) -> Vec<String> {
         .filter(|thread| thread.scheduling.priority().is_some_and(|priority| priority > INTERRUPT_PRIORITY))
         .collect();
     let Some(first) = above.first().filter(|_| interrupt_threads) else { return Vec::new() };
-    let who = match above.len() {
+    let named = match above.len() {
         1 => format!("`{}` has a priority", first.task),
         2 => format!("`{}` and another thread have priorities", first.task),
         more => format!("`{}` and {} others have priorities", first.task, more - 1),
     };
     vec![format!(
-        "{who} above {INTERRUPT_PRIORITY}, that of this kernel's interrupt threads: while they run, no device's interrupt is handled \
+        "{named} above {INTERRUPT_PRIORITY}, that of this kernel's interrupt threads: while they run, no device's interrupt is handled \
          on their CPUs, also those that they wait for. Move the interrupts to other CPUs, or raise the threads `irq/N-DEVICE` that \
          are needed above them with `chrt --fifo --pid 99 TID`"
     )]

@@ -59,6 +59,13 @@ impl Diagnostic {
         self
     }
 
+    /// The same, where no path or number of the user's is to blame, whatever the kernel says: [`Failure::Environment`].
+    #[must_use]
+    pub fn of_environment(mut self) -> Self {
+        self.failure = Failure::Environment;
+        self
+    }
+
     /// Says where the error was met: `file.toml: ...`.
     #[must_use]
     pub fn context(mut self, place: impl fmt::Display) -> Self {

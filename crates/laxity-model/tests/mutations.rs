@@ -1,13 +1,10 @@
 //! Every reader against damaged files: the examples with bytes changed, cut, doubled and spliced. No reader
 //! may panic, every refusal has a hint, and whatever is accepted survives being written and read again.
 //!
-//! The damage is a function of the file's name, the target and the round, so a failure repeats. `fuzz/`
-//! searches deeper with the same properties.
+//! `fuzz/` searches deeper with the same properties.
 
-mod damage;
-
-use damage::Damage;
 use laxity_model::*;
+use laxity_seeds::{Damage, assert_complete, read_damaged};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,10 +15,7 @@ const ROUNDS: u64 = 4_000;
 fn check<T>(result: Result<T>, accepted: impl FnOnce(T)) {
     match result {
         Ok(value) => accepted(value),
-        Err(error) => {
-            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
-            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
-        }
+        Err(error) => assert_complete(&error.message, error.hint.as_deref()),
     }
 }
 
@@ -69,15 +63,10 @@ fn damage(files: &[&str], reader: Reader) {
 }
 
 fn damage_text(name: &str, whole: &str, reader: Reader) {
-    reader(whole);
-    for round in 0..ROUNDS {
-        let seed = name.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let mut bytes = whole.as_bytes().to_vec();
-        Damage::of(seed).inflict(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let outcome = std::panic::catch_unwind(|| reader(&text));
-        assert!(outcome.is_ok(), "round {round} of {name} fails on:\n{text}");
-    }
+    read_damaged(name, whole, ROUNDS, |text| {
+        reader(text);
+        true
+    });
 }
 
 #[test]

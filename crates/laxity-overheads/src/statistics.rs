@@ -8,6 +8,7 @@
 //! 3. A maximum grows with the number of samples. To compare, draw equally many of each ([`equal_counts`]).
 
 use laxity_kernel::rings::SampleKind;
+use laxity_trace::Moments;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use schemars::JsonSchema;
@@ -24,9 +25,7 @@ pub const KEPT_MOST: usize = 1 << 18;
 pub struct Group {
     kept: Vec<u64>,
     disturbed: u64,
-    number: u64,
-    sum: u128,
-    squares: u128,
+    moments: Moments,
     min: u64,
     max: u64,
     random: Pcg64,
@@ -63,9 +62,7 @@ impl Group {
         Group {
             kept: Vec::new(),
             disturbed: 0,
-            number: 0,
-            sum: 0,
-            squares: 0,
+            moments: Moments::default(),
             min: u64::MAX,
             max: 0,
             random: Pcg64::seed_from_u64(seed),
@@ -78,17 +75,14 @@ impl Group {
             self.disturbed += 1;
             return;
         }
-        let value = u128::from(duration_ns);
-        self.number += 1;
-        self.sum += value;
-        self.squares = self.squares.saturating_add(value * value);
+        self.moments.add(duration_ns);
         self.min = self.min.min(duration_ns);
         self.max = self.max.max(duration_ns);
         if self.kept.len() < KEPT_MOST {
             self.kept.push(duration_ns);
             return;
         }
-        let place = below(&mut self.random, self.number);
+        let place = below(&mut self.random, self.moments.count());
         if let Some(slot) = usize::try_from(place).ok().and_then(|place| self.kept.get_mut(place)) {
             *slot = duration_ns;
         }
@@ -96,19 +90,18 @@ impl Group {
 
     /// Adds the samples of another group. Of too many, each side keeps its share.
     pub fn merge(&mut self, other: &Group) {
-        let all = u128::from(self.number) + u128::from(other.number);
+        let all = u128::from(self.moments.count()) + u128::from(other.moments.count());
         if self.kept.len() + other.kept.len() <= KEPT_MOST {
             self.kept.extend_from_slice(&other.kept);
         } else {
             let most = u128::try_from(KEPT_MOST).expect("small");
-            let share = usize::try_from(most * u128::from(self.number) / all).expect("at most the most");
+            let share =
+                usize::try_from(most * u128::from(self.moments.count()) / all).expect("at most the most");
             self.kept = draw(&self.kept, share, &mut self.random);
             self.kept.extend(draw(&other.kept, KEPT_MOST - self.kept.len(), &mut self.random));
         }
         self.disturbed += other.disturbed;
-        self.number += other.number;
-        self.sum += other.sum;
-        self.squares = self.squares.saturating_add(other.squares);
+        self.moments.merge(&other.moments);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -120,7 +113,7 @@ impl Group {
 
     /// Mean, rounded up to whole ns, and maximum; nothing without samples.
     pub fn mean_and_max_ns(&self) -> Option<(u64, u64)> {
-        let mean = (self.number > 0).then(|| self.sum.div_ceil(u128::from(self.number)))?;
+        let mean = self.moments.mean_rounded_up()?;
         Some((u64::try_from(mean).expect("not above the maximum"), self.max))
     }
 
@@ -130,33 +123,17 @@ impl Group {
         sorted.sort_unstable();
         let rank = |permille| laxity_trace::nearest_rank(&sorted, permille);
         Statistics {
-            number: self.number,
+            number: self.moments.count(),
             disturbed: self.disturbed,
-            mean: self.mean(),
-            sd: self.sd(),
-            min: (self.number > 0).then_some(self.min),
+            mean: self.moments.mean(),
+            sd: self.moments.sd(),
+            min: (self.moments.count() > 0).then_some(self.min),
             p50: rank(500),
             p90: rank(900),
             p99: rank(990),
             p99_9: rank(999),
-            max: (self.number > 0).then_some(self.max),
+            max: (self.moments.count() > 0).then_some(self.max),
         }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "exact sums become a float last, to be shown")]
-    fn mean(&self) -> Option<f64> {
-        (self.number > 0).then(|| self.sum as f64 / self.number as f64)
-    }
-
-    /// From n * sum of squares - square of the sum, which is exact while it fits.
-    #[expect(clippy::cast_precision_loss, reason = "exact sums become a float last, to be shown")]
-    fn sd(&self) -> Option<f64> {
-        let n = u128::from(self.number);
-        if n < 2 {
-            return None;
-        }
-        let spread = n.checked_mul(self.squares)?.checked_sub(self.sum.checked_mul(self.sum)?)?;
-        Some((spread as f64 / n as f64 / (n - 1) as f64).sqrt())
     }
 }
 

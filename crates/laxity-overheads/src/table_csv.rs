@@ -7,6 +7,7 @@
 use crate::sample::Class;
 use crate::statistics::{Groups, equal_counts};
 use laxity_kernel::rings::SampleKind;
+use laxity_trace::Moments;
 use std::fmt::Write;
 
 /// Columns and the kinds whose sum they are, in the order of the file.
@@ -89,9 +90,9 @@ fn sum(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)>
 
 fn mean_and_max(values: &[u64]) -> Option<(u64, u64)> {
     let max = *values.iter().max()?;
-    let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
-    let mean = sum.div_ceil(u128::try_from(values.len()).expect("a length"));
-    Some((u64::try_from(mean).expect("not above the maximum"), max))
+    let mut moments = Moments::default();
+    values.iter().for_each(|&value| moments.add(value));
+    Some((u64::try_from(moments.mean_rounded_up()?).expect("not above the maximum"), max))
 }
 
 /// The file of some rows. `absent` says why a quantity could not be measured, if it could not.

@@ -5,6 +5,7 @@ use laxity_kernel::rings::{Kind, Record, SampleKind, Switch};
 use laxity_kernel::{Options, PolicyCpus, Reserve, Scheduler};
 use laxity_model::{BudgetMode, Policy};
 use laxity_overheads::{Recorder, Selection};
+use laxity_sys::{Attributes, policy, set_attributes};
 use laxity_trace::EventKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -31,21 +32,14 @@ fn options(cpus: u32) -> Options {
 
 /// The calling thread becomes the policy's; its jobs end with sched_yield.
 fn periodic() -> std::io::Result<()> {
-    const SCHED_EXT: u32 = 7;
-    let attributes = libc::sched_attr {
-        size: u32::try_from(size_of::<libc::sched_attr>()).expect("a small structure"),
-        sched_policy: SCHED_EXT,
-        sched_flags: 0,
-        sched_nice: 0,
-        sched_priority: 0,
-        sched_runtime: 2_000_000,
-        sched_deadline: PERIOD_NS,
-        sched_period: PERIOD_NS,
+    let wanted = Attributes {
+        policy: policy::EXT,
+        runtime_ns: 2_000_000,
+        deadline_ns: PERIOD_NS,
+        period_ns: PERIOD_NS,
+        ..Attributes::default()
     };
-    // SAFETY: the structure is what the kernel expects, of the size it states, and lives across the call.
-    if unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0_u32) } != 0 {
-        return Err(std::io::Error::last_os_error());
-    }
+    set_attributes(0, wanted)?;
     (0..JOBS).for_each(|_| thread::yield_now());
     Ok(())
 }

@@ -21,8 +21,8 @@ pub(crate) fn present(study: &Study<'_>) -> bool {
 pub(crate) fn beside_kernel(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     let mut say = |line: String, scheduler| match lines.iter_mut().find(|(other, _)| *other == line) {
-        Some((_, whose)) if whose.contains(&scheduler) => {}
-        Some((_, whose)) => whose.push(scheduler),
+        Some((_, schedulers)) if schedulers.contains(&scheduler) => {}
+        Some((_, schedulers)) => schedulers.push(scheduler),
         None => lines.push((line, vec![scheduler])),
     };
     let of_sets = |record: &&AnalysisRecord| usize::try_from(record.set).is_ok_and(|set| sets.contains(&set));
@@ -34,7 +34,7 @@ pub(crate) fn beside_kernel(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
     for record in study.results.analysis.iter().filter(of_sets) {
         record.assumptions.iter().for_each(|one| say(format!("assumed that {one}"), &record.scheduler));
     }
-    lines.iter().map(|(line, whose)| format!("Analysis ({}): {line}.", whose.join(", "))).collect()
+    lines.iter().map(|(line, schedulers)| format!("Analysis ({}): {line}.", schedulers.join(", "))).collect()
 }
 
 /// Why the analysis of some sets is left out, if it is.
@@ -52,7 +52,7 @@ pub(crate) fn nothing_proven(study: &Study<'_>) -> Vec<String> {
             whys.push(one);
         }
     }
-    by_reason(whys).into_iter().map(|(who, why)| format!("{who}: {why}.")).collect()
+    by_reason(whys).into_iter().map(|(schedulers, why)| format!("{schedulers}: {why}.")).collect()
 }
 
 /// Why no test is about a scheduler; nothing where there are some.

@@ -134,9 +134,9 @@ pub(crate) fn table(study: &Study<'_>, besides: &[Beside]) -> Option<Table> {
     ];
     let differences = besides.iter().map(|b| (b.scheduler.clone(), b.differences.join(" ")));
     let mut notes: Vec<String> =
-        by_reason(differences).into_iter().map(|(who, words)| format!("{who}: {words}")).collect();
+        by_reason(differences).into_iter().map(|(labels, words)| format!("{labels}: {words}")).collect();
     let not = reasons_of_runs(study, NOT_SIMULATED).into_iter();
-    notes.extend(not.map(|(who, why)| format!("Not simulated: {who} ({why}).")));
+    notes.extend(not.map(|(labels, why)| format!("Not simulated: {labels} ({why}).")));
     notes.push(general_words(study));
     let how = match Paid::of(study) {
         None => "without the costs of a real machine".to_owned(),

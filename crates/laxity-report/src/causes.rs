@@ -365,7 +365,7 @@ fn notes(causes: &[MissCauses], throttles: bool) -> Vec<String> {
             format!("a margin of {margin} is not admitted: {}", of.margin_refused.as_ref()?),
         ))
     });
-    notes.extend(by_reason(refused).into_iter().map(|(who, why)| format!("{who}: {why}.")));
+    notes.extend(by_reason(refused).into_iter().map(|(labels, why)| format!("{labels}: {why}.")));
     let not_recorded = causes.iter().filter(|of| of.not_recorded > 0);
     let not_recorded =
         listed(not_recorded.map(|of| format!("{} ({})", of.scheduler, number::count(of.not_recorded))));

@@ -53,7 +53,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
         incomplete.extend(evidence.incomplete.iter().map(why));
     }
     let together = by_reason(incomplete).into_iter();
-    let mut notes: Vec<String> = together.map(|(who, why)| format!("{who}: {why}.")).collect();
+    let mut notes: Vec<String> = together.map(|(labels, why)| format!("{labels}: {why}.")).collect();
     notes.extend(not_measured(study, sets));
     notes.extend(analysed.then(|| analysis::NOTE.to_owned()));
     notes.extend(analysis::beside_kernel(study, sets));
@@ -164,16 +164,16 @@ fn not_measured(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
             ];
             for metric in shown.iter().filter(|_| made) {
                 if let Some(reason) = run.summary.not_measured.get(*metric) {
-                    let who = by_reason.entry((metric.replace('_', " "), reason.clone())).or_default();
-                    if !who.contains(&configuration.label.as_str()) {
-                        who.push(&configuration.label);
+                    let labels = by_reason.entry((metric.replace('_', " "), reason.clone())).or_default();
+                    if !labels.contains(&configuration.label.as_str()) {
+                        labels.push(&configuration.label);
                     }
                 }
             }
         }
     }
-    let sentence = |((metric, reason), who): ((String, String), Vec<&str>)| {
-        format!("No {metric} for {}: {reason}.", who.join(", "))
+    let sentence = |((metric, reason), labels): ((String, String), Vec<&str>)| {
+        format!("No {metric} for {}: {reason}.", labels.join(", "))
     };
     by_reason.into_iter().map(sentence).collect()
 }

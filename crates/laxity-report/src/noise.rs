@@ -195,10 +195,9 @@ fn spread(group: &[Vec<f64>]) -> f64 {
     most - least
 }
 
-/// Of one value or more.
+/// Of one value or more; of none it is no number.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
-    sum / real(count)
+    laxity_trace::mean(values).unwrap_or(f64::NAN)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of runs are far below 2^53")]

@@ -249,10 +249,10 @@ fn alike<'n>(said: impl Iterator<Item = (String, &'n str)>) -> Vec<String> {
         } else {
             note
         };
-        let whose = if counted { format!("{number} in {run}") } else { run };
+        let place = if counted { format!("{number} in {run}") } else { run };
         match together.iter_mut().find(|(known, _)| *known == rest) {
-            Some((_, runs)) => runs.push(whose),
-            None => together.push((rest, vec![whose])),
+            Some((_, runs)) => runs.push(place),
+            None => together.push((rest, vec![place])),
         }
     }
     let sentence = |(note, runs): (&str, Vec<String>)| match runs[0].contains(" in ") {

@@ -80,11 +80,11 @@ impl Times {
 
 /// CPU time of this process, and of all below it that have been waited for.
 fn own_ns() -> u64 {
-    let of = |whose: libc::c_int| {
+    let of = |processes: libc::c_int| {
         // SAFETY: an all-zero rusage is valid and getrusage fills it in.
         let usage = unsafe {
             let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(whose, &raw mut usage);
+            libc::getrusage(processes, &raw mut usage);
             usage
         };
         let ns = |time: libc::timeval| {

@@ -136,7 +136,7 @@ fn try_slice() -> Result<(), String> {
         sched::attributes(0)
     });
     match tried.join().expect("the trial does not panic") {
-        Ok(kept) if kept.runtime == slice.as_ns() => Ok(()),
+        Ok(kept) if kept.runtime_ns == slice.as_ns() => Ok(()),
         Ok(_) => {
             Err("this kernel gives all threads of SCHED_OTHER the same slice (Linux 6.12 or later does not)"
                 .into())

@@ -221,9 +221,9 @@ pub fn check_memory(working_sets: &[(String, u64)]) -> Result<()> {
     if wanted <= u128::from(available / 10 * 9) {
         return Ok(());
     }
-    let Some((whose, bytes)) = working_sets.iter().max_by_key(|(_, bytes)| bytes) else { return Ok(()) };
+    let Some((name, bytes)) = working_sets.iter().max_by_key(|(_, bytes)| bytes) else { return Ok(()) };
     Err(Diagnostic::usage(format!(
-        "the working sets need {} of memory ({whose} alone {}), but only {} are available and a run locks \
+        "the working sets need {} of memory ({name} alone {}), but only {} are available and a run locks \
          them all",
         ByteSize(u64::try_from(wanted).unwrap_or(u64::MAX)),
         ByteSize(*bytes),

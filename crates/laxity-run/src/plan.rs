@@ -364,13 +364,13 @@ fn check_bandwidth(q20: u64, cell: &Cell, limits: KernelLimits) -> Result<()> {
         return Ok(());
     }
     let servers = limits.servers_words();
-    let whose = match (limits.is_limited(), servers.is_empty()) {
+    let bound = match (limits.is_limited(), servers.is_empty()) {
         (false, _) => "what laxity leaves them (95 %, as sched_rt_runtime_us sets no limit)".to_owned(),
         (true, true) => "the kernel's limit (sched_rt_runtime_us)".to_owned(),
         (true, false) => format!("the kernel's limit (sched_rt_runtime_us less {servers})"),
     };
     let cpus_of = |q20: u64| Utilization::ratio(q20, 1 << 20);
-    Err(above(cell, cell.tasks.len(), &cpus_of(q20), &whose, &cpus_of(limit)))
+    Err(above(cell, cell.tasks.len(), &cpus_of(q20), &bound, &cpus_of(limit)))
 }
 
 /// The same under laxity's own policies, where tasks run on `cpus` of the cell's CPUs.
@@ -380,16 +380,16 @@ fn check_total(total: &LoadSum, cell: &Cell, cpus: u64, limits: KernelLimits) ->
         return Ok(());
     }
     let limit = Utilization::ratio(runtime * cpus, period);
-    let whose = match limits.share() {
+    let bound = match limits.share() {
         Some(_) => "the kernel's limit (sched_rt_runtime_us)",
         None => "what laxity leaves them (95 %, as sched_rt_runtime_us sets no limit)",
     };
-    Err(above(cell, cell.tasks.len(), &total.exact(), whose, &limit))
+    Err(above(cell, cell.tasks.len(), &total.exact(), bound, &limit))
 }
 
-fn above(cell: &Cell, tasks: usize, needed: &Utilization, whose: &str, limit: &Utilization) -> Diagnostic {
+fn above(cell: &Cell, tasks: usize, needed: &Utilization, bound: &str, limit: &Utilization) -> Diagnostic {
     Diagnostic::usage(format!(
-        "CPUs {}: the budgets of their {tasks} tasks need {needed:.3} CPUs, above {whose} of {limit:.3}",
+        "CPUs {}: the budgets of their {tasks} tasks need {needed:.3} CPUs, above {bound} of {limit:.3}",
         cell.cpus
     ))
     .hint("lower the load, use a smaller --budget-margin, more CPUs or another placement")

@@ -1,10 +1,11 @@
 //! The scheduling system calls: policies, priorities, reservations and affinity of one thread.
-//!
-//! `sched_setattr` has no wrapper in libc; its structure is the kernel's `struct sched_attr` (SCHED_ATTR_SIZE_VER1).
 
 use laxity_model::{CpuList, Duration};
+use laxity_sys::{flag, policy as number};
 use serde::{Deserialize, Serialize};
 use std::io;
+
+pub use laxity_sys::{Attributes, attributes, set_attributes};
 
 /// What a thread asks of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,118 +85,50 @@ impl Policy {
     }
 }
 
-#[repr(C)]
-#[derive(Default)]
-struct SchedAttr {
-    size: u32,
-    policy: u32,
-    flags: u64,
-    nice: i32,
-    priority: u32,
-    runtime: u64,
-    deadline: u64,
-    period: u64,
-    util_min: u32,
-    util_max: u32,
-}
-
-/// All that sched_setattr sets of a thread, as the kernel keeps it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attributes {
-    /// The kernel's number of the policy.
-    pub policy: u32,
-    /// SCHED_FLAG_RESET_ON_FORK and the like.
-    pub flags: u64,
-    /// Of SCHED_OTHER, SCHED_BATCH and SCHED_IDLE.
-    pub nice: i32,
-    /// Of SCHED_FIFO and SCHED_RR.
-    pub priority: u32,
-    /// Of SCHED_DEADLINE, in ns; and the slice of SCHED_OTHER, if one was asked for.
-    pub runtime: u64,
-    /// Of SCHED_DEADLINE, in ns.
-    pub deadline: u64,
-    /// Of SCHED_DEADLINE, in ns.
-    pub period: u64,
-}
-
-/// How thread `tid` is scheduled.
-pub fn attributes(tid: i32) -> io::Result<Attributes> {
-    let mut attr = SchedAttr::default();
-    let size = u32::try_from(size_of::<SchedAttr>()).expect("a small structure");
-    // SAFETY: the kernel writes at most `size` bytes into `attr`.
-    let failed = unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &raw mut attr, size, 0u32) } != 0;
-    if failed {
-        return Err(io::Error::last_os_error());
-    }
-    let SchedAttr { policy, flags, nice, priority, runtime, deadline, period, .. } = attr;
-    Ok(Attributes { policy, flags, nice, priority, runtime, deadline, period })
-}
-
-/// Has thread `tid` scheduled so.
-pub fn set_attributes(tid: i32, wanted: Attributes) -> io::Result<()> {
-    let Attributes { policy, flags, nice, priority, runtime, deadline, period } = wanted;
-    let size = u32::try_from(size_of::<SchedAttr>()).expect("a small structure");
-    let attr =
-        SchedAttr { size, policy, flags, nice, priority, runtime, deadline, period, ..SchedAttr::default() };
-    // SAFETY: `attr` is a valid sched_attr of the size it states and lives across the call.
-    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const attr, 0u32) } != 0;
-    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-const SCHED_RR: u32 = 2;
-const SCHED_DEADLINE: u32 = 6;
-const SCHED_EXT: u32 = 7;
-const FLAG_RESET_ON_FORK: u64 = 0x01;
-const FLAG_RECLAIM: u64 = 0x02;
-const FLAG_OVERRUN: u64 = 0x04;
-
 /// Gives thread `tid` (0: the calling thread) a policy. Children of the thread fall back to SCHED_OTHER; those of one of SCHED_EXT
 /// keep that policy, which without parameters means no more (SCHED_FLAG_RESET_ON_FORK resets SCHED_FIFO, SCHED_RR and SCHED_DEADLINE,
 /// and nice values below 0: sched_fork in Linux's kernel/sched/core.c).
 pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
-    set_policy_with(tid, policy, FLAG_RESET_ON_FORK)
+    set_policy_with(tid, policy, flag::RESET_ON_FORK)
 }
 
 /// The same, and the kernel tells a thread of SCHED_DEADLINE by SIGXCPU when it has used up its budget. The thread's process must
 /// have a handler for it ([`crate::overrun`]): without one it dies of it.
 pub fn set_policy_with_signal(tid: i32, policy: Policy) -> io::Result<()> {
-    let overrun = if policy.reservation().is_some() { FLAG_OVERRUN } else { 0 };
-    set_policy_with(tid, policy, FLAG_RESET_ON_FORK | overrun)
+    let overrun = if policy.reservation().is_some() { flag::OVERRUN } else { 0 };
+    set_policy_with(tid, policy, flag::RESET_ON_FORK | overrun)
 }
 
 fn set_policy_with(tid: i32, policy: Policy, flags: u64) -> io::Result<()> {
-    let size = u32::try_from(size_of::<SchedAttr>()).expect("a small structure");
-    let mut attr = SchedAttr { size, flags, ..SchedAttr::default() };
+    let mut wanted = Attributes { policy: number::OTHER, flags, ..Attributes::default() };
     match policy {
         Policy::Other => {}
         Policy::Fair { nice, slice } => {
-            attr.nice = nice.into();
-            attr.runtime = slice.as_ns();
+            wanted.nice = nice.into();
+            wanted.runtime_ns = slice.as_ns();
         }
         Policy::RoundRobin { priority } => {
-            attr.policy = SCHED_RR;
-            attr.priority = priority;
+            wanted.policy = number::RR;
+            wanted.priority = priority;
         }
-        Policy::Foreign => attr.policy = SCHED_EXT,
+        Policy::Foreign => wanted.policy = number::EXT,
         Policy::Fifo { priority } => {
-            attr.policy = u32::try_from(libc::SCHED_FIFO).expect("a policy number");
-            attr.priority = priority;
+            wanted.policy = number::FIFO;
+            wanted.priority = priority;
         }
         Policy::Deadline { runtime, deadline, period }
         | Policy::Reclaiming { runtime, deadline, period }
         | Policy::Ext { runtime, deadline, period } => {
-            attr.policy = if matches!(policy, Policy::Ext { .. }) { SCHED_EXT } else { SCHED_DEADLINE };
+            wanted.policy = if matches!(policy, Policy::Ext { .. }) { number::EXT } else { number::DEADLINE };
             if matches!(policy, Policy::Reclaiming { .. }) {
-                attr.flags |= FLAG_RECLAIM;
+                wanted.flags |= flag::RECLAIM;
             }
-            attr.runtime = runtime.as_ns();
-            attr.deadline = deadline.as_ns();
-            attr.period = period.as_ns();
+            wanted.runtime_ns = runtime.as_ns();
+            wanted.deadline_ns = deadline.as_ns();
+            wanted.period_ns = period.as_ns();
         }
     }
-    // SAFETY: `attr` is a valid sched_attr of the size it states and lives across the call.
-    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const attr, 0u32) } != 0;
-    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+    set_attributes(tid, wanted)
 }
 
 /// Takes a thread out of SCHED_DEADLINE so that its bandwidth is given back now, not at its 0-lag time: the kernel

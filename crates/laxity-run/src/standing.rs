@@ -3,19 +3,15 @@
 use crate::journal::Stat;
 use crate::sched::{self, Attributes};
 use laxity_model::CpuList;
+use laxity_sys::{flag, policy};
 use serde::{Deserialize, Serialize};
 use std::io;
 
 /// The kernel's flag of its own threads (PF_KTHREAD in linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_EXT.
-const ORDINARY: [u32; 4] = [0, 3, 5, 7];
-
-const SCHED_FIFO: u32 = 1;
-const SCHED_RR: u32 = 2;
-const SCHED_EXT: u32 = 7;
-const RESET_ON_FORK: u64 = libc::SCHED_FLAG_RESET_ON_FORK as u64;
+/// Those whose threads have a slice.
+const ORDINARY: [u32; 4] = [policy::OTHER, policy::BATCH, policy::IDLE, policy::EXT];
 
 /// A thread as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +38,9 @@ impl Standing {
         let started = Stat::of(tid).ok_or_else(gone)?.started;
         let mut attributes = sched::attributes(tid)?;
         // The kernel reports the default slice where none was asked for; put back, it would be one that was.
-        if ORDINARY.contains(&attributes.policy) && attributes.runtime == sched::attributes(0)?.runtime {
-            attributes.runtime = 0;
+        if ORDINARY.contains(&attributes.policy) && attributes.runtime_ns == sched::attributes(0)?.runtime_ns
+        {
+            attributes.runtime_ns = 0;
         }
         if is_fixed_priority(attributes.policy) {
             // It has one for other times, which the kernel does not report with these.
@@ -98,7 +95,7 @@ impl Standing {
     /// There is no such thread, not yet or not any more (`ESRCH`), or another error of the kernel.
     pub fn pass_on(&self, child: i32) -> io::Result<()> {
         let now = sched::attributes(child)?;
-        if now.policy != SCHED_EXT {
+        if now.policy != policy::EXT {
             return Ok(());
         }
         give(child, inherited(self.attributes, now.nice))
@@ -107,18 +104,18 @@ impl Standing {
 
 /// What a child has of a parent, itself having this nice value.
 fn inherited(parent: Attributes, nice: i32) -> Attributes {
-    let resets = parent.flags & RESET_ON_FORK != 0;
+    let resets = parent.flags & flag::RESET_ON_FORK != 0;
     if resets && is_fixed_priority(parent.policy) {
         return Attributes::default();
     }
     let of_parent = if resets { parent.nice.max(0) } else { parent.nice };
     // While it is promoted, its parent's is 0; another one is of its own choice.
     let nice = if nice == 0 { of_parent } else { nice };
-    Attributes { nice, flags: parent.flags & !RESET_ON_FORK, ..parent }
+    Attributes { nice, flags: parent.flags & !flag::RESET_ON_FORK, ..parent }
 }
 
-fn is_fixed_priority(policy: u32) -> bool {
-    [SCHED_FIFO, SCHED_RR].contains(&policy)
+fn is_fixed_priority(of: u32) -> bool {
+    [policy::FIFO, policy::RR].contains(&of)
 }
 
 fn pid_of(tid: i32) -> Option<rustix::process::Pid> {
@@ -233,8 +230,8 @@ mod tests {
     #[test]
     fn a_child_has_what_its_parent_would_have_passed_on() {
         let of = |policy, nice, flags| Attributes { policy, nice, flags, ..Attributes::default() };
-        let fifo = Attributes { priority: 4, ..of(SCHED_FIFO, 5, 0) };
-        let reset = RESET_ON_FORK;
+        let fifo = Attributes { priority: 4, ..of(policy::FIFO, 5, 0) };
+        let reset = flag::RESET_ON_FORK;
         for (parent, nice, child) in [
             (of(0, 0, 0), 0, of(0, 0, 0)),
             (of(3, 5, 0), 0, of(3, 5, 0)),

@@ -1,7 +1,14 @@
-//! The seeds of randomised tests.
+//! The seeds of randomised tests, and damaged copies of files.
 //!
 //! [`seeds!`] gives a test its usual ones, or those of `LAXITY_SEEDS=FROM..TO`. A test that panics in the middle of them says the
 //! command that tries the same seed alone. `scripts/soak FROM..TO` runs all such tests with other seeds.
+//!
+//! [`read_damaged`] holds a reader against copies of a file that are damaged as a seed says: always the same ones. `fuzz/` searches
+//! deeper.
+
+mod damage;
+
+pub use damage::{Damage, assert_complete, read_damaged};
 
 use std::ops::Range;
 

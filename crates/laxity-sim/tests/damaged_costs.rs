@@ -1,13 +1,8 @@
 //! Costs from damaged files: the examples with bytes changed, cut, doubled and spliced. No reader may panic, every
 //! refusal says what to do, whatever is accepted can be drawn from, and survives being written and read again.
-//!
-//! The damage is a function of the file's name and the round, so a failure repeats. `fuzz/` searches deeper.
 
-#[path = "../../laxity-model/tests/damage/mod.rs"]
-mod damage;
-
-use damage::Damage;
 use laxity_model::{Platform, Result, read_platform};
+use laxity_seeds::{assert_complete, read_damaged};
 use laxity_sim::costs::{COST_MAX, Costs};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -21,14 +16,13 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Asserts what must hold for any costs and any reader.
-fn check(costs: Result<Costs>, platform: &Platform) {
+/// Asserts what must hold for any costs and any reader; whether they have been read.
+fn check(costs: Result<Costs>, platform: &Platform) -> bool {
     let costs = match costs {
         Ok(costs) => costs,
         Err(error) => {
-            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
-            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
-            return;
+            assert_complete(&error.message, error.hint.as_deref());
+            return false;
         }
     };
     let mut rng = Pcg64::seed_from_u64(1);
@@ -39,22 +33,14 @@ fn check(costs: Result<Costs>, platform: &Platform) {
     }
     let _ = costs.cache_delay(platform);
     assert_eq!(Costs::from_toml(&costs.to_toml(), Path::new("")).as_ref(), Ok(&costs));
+    true
 }
 
 /// Damaged copies of an example, each read by `read`.
 fn damage(file: &str, read: impl Fn(&str) -> Result<Costs>) {
     let platform = read_platform(&examples().join("platforms/opteron-6168.toml")).expect("an example");
-    let whole = fs::read(examples().join("costs").join(file)).expect("an example");
-    assert!(read(std::str::from_utf8(&whole).expect("UTF-8")).is_ok(), "{file} itself is read");
-    for round in 0..ROUNDS {
-        let seed = file.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let mut bytes = whole.clone();
-        Damage::of(seed).inflict(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let checked = || check(read(&text), &platform);
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(checked));
-        assert!(outcome.is_ok(), "round {round} of {file} fails on:\n{text}");
-    }
+    let whole = fs::read_to_string(examples().join("costs").join(file)).expect("an example");
+    read_damaged(file, &whole, ROUNDS, |text| check(read(text), &platform));
 }
 
 #[test]

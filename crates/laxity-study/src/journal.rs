@@ -4,7 +4,7 @@
 //! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
 //! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
 
-use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, is_begun};
+use laxity_model::{Diagnostic, Failure, OutputDirectory, Result, ShownPath as _, cannot_write, is_begun};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -164,12 +164,10 @@ fn damaged(path: &Path, why: &str) -> Diagnostic {
 }
 
 fn refused(path: &Path, error: &Error) -> Diagnostic {
-    let words = format!("cannot write {}: {error}", path.shown());
-    match error.kind() {
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists | ErrorKind::IsADirectory => {
-            Diagnostic::usage(words).hint("choose another directory with --out")
-        }
-        _ => Diagnostic::environment(words).hint("make room, or choose a directory that you may write to"),
+    let refused = cannot_write(path, error);
+    match refused.failure {
+        Failure::Usage => refused.hint("choose another directory with --out"),
+        _ => refused.hint("make room, or choose a directory that you may write to"),
     }
 }
 

@@ -1,12 +1,7 @@
 //! Studies from damaged files: the shipped ones and a small one, with bytes changed, cut, doubled and spliced. Reading never panics,
 //! every refusal says what to do, and whatever is accepted has points and is the same study when it is read again.
-//!
-//! The damage is a function of the file's name and the round, so a failure repeats. `fuzz/` searches deeper.
 
-#[path = "../../laxity-model/tests/damage/mod.rs"]
-mod damage;
-
-use damage::Damage;
+use laxity_seeds::{assert_complete, read_damaged};
 use laxity_study::{Planned as _, SimulationStudy, Study};
 use std::path::{Path, PathBuf};
 
@@ -22,8 +17,7 @@ fn check(text: &str, beside: &Path) -> bool {
     let study = match Study::from_text(text, "x", beside) {
         Ok(study) => study,
         Err(error) => {
-            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
-            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
+            assert_complete(&error.message, error.hint.as_deref());
             return false;
         }
     };
@@ -40,8 +34,7 @@ fn check_simulation(text: &str, beside: &Path) -> bool {
     let study = match SimulationStudy::from_text(text, "x", beside) {
         Ok(study) => study,
         Err(error) => {
-            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
-            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
+            assert_complete(&error.message, error.hint.as_deref());
             return false;
         }
     };
@@ -59,18 +52,7 @@ fn damage(name: &str, whole: &str) -> u64 {
 }
 
 fn damaged(name: &str, whole: &str, check: fn(&str, &Path) -> bool) -> u64 {
-    assert!(check(whole, &studies()), "{name} itself is read");
-    let mut accepted = 0;
-    for round in 0..ROUNDS {
-        let seed = name.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let mut bytes = whole.as_bytes().to_vec();
-        Damage::of(seed).inflict(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let outcome = std::panic::catch_unwind(|| check(&text, &studies()));
-        assert!(outcome.is_ok(), "round {round} of {name} fails on:\n{text}");
-        accepted += u64::from(outcome.unwrap_or(false));
-    }
-    accepted
+    read_damaged(name, whole, ROUNDS, |text| check(text, &studies()))
 }
 
 fn shipped(name: &str) {

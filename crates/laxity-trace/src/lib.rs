@@ -44,9 +44,9 @@ pub use laxity_model::Existing;
 pub use machine::EMULATED;
 pub use metrics::{
     BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, METRICS_OF_EVERY_RUN,
-    MissRates, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary,
+    MissRates, Moments, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary,
     SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness, TardinessHistogram, TaskSelection,
-    TaskSummary, TaskTardiness, UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
+    TaskSummary, TaskTardiness, UnknownTask, mean, nearest_rank, normalized_laxities, thin_cdf,
 };
 pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{

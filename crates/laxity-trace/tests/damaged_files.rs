@@ -5,6 +5,7 @@ mod fixtures;
 
 use bytes::Bytes;
 use fixtures::{job, run};
+use laxity_seeds::Damage;
 use laxity_trace::{Event, EventKind, EventsReader, EventsWriter, JobsReader, JobsWriter, RunColumns};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -44,25 +45,11 @@ fn jobs() -> Vec<u8> {
     writer.finish().expect("finishes")
 }
 
-/// splitmix64 (Steele, Lea, Flood 2014).
-fn random(seed: u64) -> impl FnMut() -> u64 {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-}
-
-/// The file with one to three bytes changed.
+/// The file with one to three bits flipped.
 fn damaged(whole: &[u8], seed: u64) -> Bytes {
-    let mut next = random(seed);
-    let mut bytes = whole.to_vec();
-    for _ in 0..=next() % 3 {
-        let at = usize::try_from(next() % bytes.len() as u64).expect("an index");
-        bytes[at] ^= 1 << (next() % 8);
+    let (mut damage, mut bytes) = (Damage::of(seed), whole.to_vec());
+    for _ in 0..=damage.below(3) {
+        damage.flip(&mut bytes);
     }
     bytes.into()
 }

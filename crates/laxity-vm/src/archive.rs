@@ -8,7 +8,7 @@ use crate::cache::{Cache, Kernel};
 use crate::process::finish;
 use crate::version::KernelVersion;
 use crate::{Audience, Flavour};
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Result, cannot_write};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,8 @@ impl<'a> Archive<'a> {
         let root = cache.root().join("apt");
         let archive = Archive { cache, root, interrupt };
         archive.prepare().map_err(|error| {
-            Diagnostic::environment(format!("cannot write {}: {error}", archive.root.shown()))
+            cannot_write(&archive.root, &error)
+                .of_environment()
                 .hint("set LAXITY_VM_CACHE to a directory that you may write to")
         })?;
         Ok(archive)
@@ -123,8 +124,7 @@ impl<'a> Archive<'a> {
         let mut update = self.apt("apt-get");
         update.args(["update", "-qq", "--error-on=any"]);
         match finish(&mut update, self.interrupt, audience, || None) {
-            Ok(_) => fs::write(&stamp, "")
-                .map_err(|error| Diagnostic::environment(format!("cannot write {}: {error}", stamp.shown()))),
+            Ok(_) => fs::write(&stamp, "").map_err(|error| cannot_write(&stamp, &error).of_environment()),
             Err(error) if error == crate::process::interrupted() => Err(error),
             Err(_) if age.is_some() => {
                 audience.words(

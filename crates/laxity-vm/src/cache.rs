@@ -8,7 +8,7 @@ use crate::preflight::{Preflight, examine};
 use crate::process::{LOOK_EVERY, interrupted};
 use crate::version::KernelVersion;
 use crate::{Audience, Flavour};
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Result, ShownPath as _, cannot_write};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -203,7 +203,8 @@ fn known_kernel(directory: &Path) -> Option<(KernelVersion, Kernel)> {
 }
 
 fn cannot(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::environment(format!("cannot write the cache {}: {error}", path.shown()))
+    cannot_write(path, error)
+        .of_environment()
         .hint("set LAXITY_VM_CACHE to a directory that you may write to")
 }
 

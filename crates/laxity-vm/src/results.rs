@@ -2,10 +2,10 @@
 
 use crate::files::Travel;
 use crate::protocol::Frame;
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Result, ShownPath as _, cannot_write};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{Error, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -80,17 +80,17 @@ impl<'a> Results<'a> {
         let number = self.files.len();
         if !self.scratch.contains_key(&home) {
             let made = tempfile::Builder::new().prefix(".laxity-vm-").tempdir_in(&home);
-            let made = made.map_err(|error| cannot_write(&path, &error))?;
+            let made = made.map_err(|error| refused(&path, &error))?;
             self.scratch.insert(home.clone(), made);
         }
         let kept = self.scratch[&home].path().join(number.to_string());
-        let file = File::create(&kept).map_err(|error| cannot_write(&path, &error))?;
+        let file = File::create(&kept).map_err(|error| refused(&path, &error))?;
         // What the user's mask takes away stays away; only a program's being one is added.
         if permissions & 0o100 != 0 {
             let mode = file.metadata().map_or(0o644, |found| found.permissions().mode());
             let executable = mode | ((mode & 0o444) >> 2);
             file.set_permissions(fs::Permissions::from_mode(executable))
-                .map_err(|error| cannot_write(&path, &error))?;
+                .map_err(|error| refused(&path, &error))?;
         }
         self.files.push((kept, path));
         Ok(file)
@@ -114,16 +114,19 @@ impl<'a> Results<'a> {
         for (path, target) in &self.links {
             // A link may replace a link, nothing else.
             if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
-                fs::remove_file(path).map_err(|error| cannot_write(path, &error))?;
+                fs::remove_file(path).map_err(|error| refused(path, &error))?;
             }
-            std::os::unix::fs::symlink(target, path).map_err(|error| cannot_write(path, &error))?;
+            std::os::unix::fs::symlink(target, path).map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists => refused(path, &Error::other("what is there is no link")),
+                _ => refused(path, &error),
+            })?;
         }
         Ok(self.files.len() + self.links.len())
     }
 }
 
 fn make_directory(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(|error| cannot_write(path, &error))
+    fs::create_dir_all(path).map_err(|error| refused(path, &error))
 }
 
 fn settle_file(kept: &Path, path: &Path) -> Result<()> {
@@ -135,16 +138,16 @@ fn settle_file(kept: &Path, path: &Path) -> Result<()> {
             fs::copy(kept, &draft).and_then(|_| fs::rename(&draft, path)).map_err(|error| {
                 // Useless now; the error is what matters.
                 let _ = fs::remove_file(&draft);
-                cannot_write(path, &error)
+                refused(path, &error)
             })
         }
-        other => other.map_err(|error| cannot_write(path, &error)),
+        other => other.map_err(|error| refused(path, &error)),
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::environment(format!("cannot write {}, which the machine has made: {error}", path.shown()))
-        .hint("choose a path that you may write to, on a disk with room")
+/// Why something that the machine has made cannot be written here.
+fn refused(path: &Path, error: &Error) -> Diagnostic {
+    cannot_write(path, error).context("results of the machine").of_environment()
 }
 
 fn cannot_keep(error: &std::io::Error) -> Diagnostic {

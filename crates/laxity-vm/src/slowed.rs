@@ -5,6 +5,7 @@
 //! longer than that.
 
 use laxity_model::{Diagnostic, Duration, Result, Speed};
+use laxity_sys::{Attributes, flag, policy, set_attributes};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -12,7 +13,6 @@ use std::path::PathBuf;
 
 /// The host's ticks are as rare; anything between them only makes timers.
 const PERIOD: Duration = Duration::from_ms(4);
-const SCHED_DEADLINE: u32 = 6;
 
 /// Whether these can be the speeds of a machine's processors.
 ///
@@ -97,25 +97,22 @@ fn cpu_of(name: &str) -> Option<u32> {
 
 fn reserve(tid: i32, speed: Speed) -> io::Result<()> {
     let part = u128::from(PERIOD.as_ns()) * u128::from(speed.numerator()) / u128::from(speed.denominator());
-    let attributes = libc::sched_attr {
-        size: u32::try_from(size_of::<libc::sched_attr>()).expect("a small structure"),
-        sched_policy: SCHED_DEADLINE,
+    let wanted = Attributes {
+        policy: policy::DEADLINE,
         // A thread that it makes is no processor of the machine.
-        sched_flags: u64::try_from(libc::SCHED_FLAG_RESET_ON_FORK).expect("a flag"),
-        sched_nice: 0,
-        sched_priority: 0,
-        sched_runtime: u64::try_from(part).expect("a part of the period"),
-        sched_deadline: PERIOD.as_ns(),
-        sched_period: PERIOD.as_ns(),
+        flags: flag::RESET_ON_FORK,
+        runtime_ns: u64::try_from(part).expect("a part of the period"),
+        deadline_ns: PERIOD.as_ns(),
+        period_ns: PERIOD.as_ns(),
+        ..Attributes::default()
     };
-    // SAFETY: the structure is what the kernel expects, of the size it states, and lives across the call.
-    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const attributes, 0_u32) } != 0;
-    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+    set_attributes(tid, wanted)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use laxity_sys::attributes;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
@@ -142,17 +139,6 @@ mod tests {
         }
     }
 
-    /// Policy, runtime and period of a thread.
-    fn attributes(tid: i32) -> (u32, u64, u64) {
-        // SAFETY: all zero is a value of the structure.
-        let mut found: libc::sched_attr = unsafe { std::mem::zeroed() };
-        let size = u32::try_from(size_of::<libc::sched_attr>()).expect("a small structure");
-        // SAFETY: the kernel writes at most `size` bytes.
-        let failed = unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &raw mut found, size, 0_u32) };
-        assert_eq!(failed, 0, "{}", io::Error::last_os_error());
-        (found.sched_policy, found.sched_runtime, found.sched_period)
-    }
-
     #[test]
     fn threads_get_their_part_or_it_says_what_is_needed() {
         let over = Arc::new(AtomicBool::new(false));
@@ -172,19 +158,23 @@ mod tests {
             thread::yield_now();
         }
         let held = hold(pid, &speeds("1,0.05"));
-        let found: Vec<_> = threads(pid).expect("threads").values().map(|&tid| attributes(tid)).collect();
+        let found: Vec<_> =
+            threads(pid).expect("threads").values().map(|&tid| attributes(tid).expect("a thread")).collect();
         let missing = hold(pid, &speeds("1,1,1"));
         over.store(true, Ordering::Relaxed);
         for thread in all {
             thread.join().expect("it ends");
         }
         match held {
-            Ok(()) => assert_eq!(found[1], (SCHED_DEADLINE, 200_000, 4_000_000)),
+            Ok(()) => {
+                let held = (found[1].policy, found[1].runtime_ns, found[1].period_ns);
+                assert_eq!(held, (policy::DEADLINE, 200_000, 4_000_000));
+            }
             Err(why) => {
                 assert!(why.message.contains("CPU 1 cannot have 1/20") && why.hint.is_some(), "{why:?}")
             }
         }
-        assert_ne!(found[0].0, SCHED_DEADLINE, "a whole one is not held");
+        assert_ne!(found[0].policy, policy::DEADLINE, "a whole one is not held");
         assert!(missing.is_err_and(|why| why.message.contains("one thread")));
     }
 }

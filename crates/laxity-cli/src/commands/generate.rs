@@ -302,7 +302,7 @@ fn set_path(folder: &Path, set: &TaskSet, format: &str) -> PathBuf {
 }
 
 fn create_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| output::cannot_write(folder, &error))
+    std::fs::create_dir_all(folder).map_err(|error| laxity_model::cannot_write(folder, &error))
 }
 
 fn write_set(path: &Path, format: &str, set: &TaskSet, existing: Existing) -> Result<()> {

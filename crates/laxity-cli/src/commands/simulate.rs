@@ -42,7 +42,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
             views.show(&Shown { heading, title: &title, set, cpus, known_until_ns, events, fates: None })?;
             match settings.scratch.is_some() {
                 // Of thousands of runs, one after the other is on the disk.
-                true => std::fs::remove_file(path).map_err(|error| output::cannot_write(path, &error)),
+                true => std::fs::remove_file(path).map_err(|error| laxity_model::cannot_write(path, &error)),
                 false => Ok(()),
             }
         }

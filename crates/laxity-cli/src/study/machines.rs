@@ -120,7 +120,7 @@ fn take_over<'a>(batch: &[&'a Trial], from: &Path, trials: &Path) -> Result<Vec<
             missing.push(trial);
             continue;
         }
-        let failed = |error: std::io::Error| output::cannot_write(&kept, &error);
+        let failed = |error: std::io::Error| laxity_model::cannot_write(&kept, &error);
         if let Some(parent) = kept.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
@@ -186,8 +186,8 @@ impl Folder {
     fn create(study: &Path) -> Result<Folder> {
         let path = study.join(format!(".machine-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).map_err(|error| output::cannot_write(&path, &error))?;
-        let path = path.canonicalize().map_err(|error| output::cannot_write(&path, &error))?;
+        fs::create_dir_all(&path).map_err(|error| laxity_model::cannot_write(&path, &error))?;
+        let path = path.canonicalize().map_err(|error| laxity_model::cannot_write(&path, &error))?;
         Ok(Folder(path))
     }
 }

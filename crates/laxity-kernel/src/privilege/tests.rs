@@ -55,8 +55,8 @@ fn a_capability_counts_in_the_initial_namespace_only() {
         (&[&ambient, &OWN_NAMESPACE], false),
         (&[&NOBODY, &OWN_NAMESPACE, &OWN_NAMESPACE], false),
     ];
-    for (who, may) in cases {
-        assert_eq!(Sleeper::start(who).may_have_deadlines(), may, "{who:?}");
+    for (confinement, may) in cases {
+        assert_eq!(Sleeper::start(confinement).may_have_deadlines(), may, "{confinement:?}");
     }
 }
 
@@ -94,11 +94,11 @@ fn root_in_a_namespace_or_a_container_is_not_the_peer_that_root_is() {
         (&[&OWN_NAMESPACE, &OWN_NAMESPACE], false),
         (&[&BOUNDED], false),
     ];
-    for (who, may) in cases {
-        let started = Sleeper(peer(who, &path).spawn().expect("started"));
+    for (confinement, may) in cases {
+        let started = Sleeper(peer(confinement, &path).spawn().expect("started"));
         let (stream, _) = listener.accept().expect("connected");
         let found = Privileges::of_peer(&stream).expect("there");
-        assert_eq!(found.has(Capability::SysNice), may, "{who:?}");
+        assert_eq!(found.has(Capability::SysNice), may, "{confinement:?}");
         drop(started);
     }
 }

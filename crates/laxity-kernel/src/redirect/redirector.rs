@@ -2,6 +2,7 @@
 
 use super::passing;
 use crate::privilege::{Capability, Privileges};
+use laxity_sys::{policy, set_attributes_of_bytes};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -11,7 +12,6 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-const SCHED_EXT: u32 = 7;
 /// The first and the longest `struct sched_attr` that we pass on.
 const ATTRIBUTES_MIN: usize = 48;
 const ATTRIBUTES_MAX: usize = 256;
@@ -96,11 +96,11 @@ fn answer(listener: &OwnedFd, request: &libc::seccomp_notif) -> Answer {
     else {
         return Answer::AsItIs;
     };
-    let policy = attributes.get(4..8).and_then(|bytes| bytes.try_into().ok()).map(u32::from_ne_bytes);
+    let asked = attributes.get(4..8).and_then(|bytes| bytes.try_into().ok()).map(u32::from_ne_bytes);
     // The target is an int in the call's first register.
     #[expect(clippy::cast_possible_truncation, reason = "as the kernel reads it")]
     let (target, flags) = (target as u32, flags as u32);
-    if policy != u32::try_from(libc::SCHED_DEADLINE).ok() || (target != 0 && !names_ours) {
+    if asked != Some(policy::DEADLINE) || (target != 0 && !names_ours) {
         return Answer::AsItIs;
     }
     // What this process may do, the caller may have given up.
@@ -111,12 +111,13 @@ fn answer(listener: &OwnedFd, request: &libc::seccomp_notif) -> Answer {
     if crate::attached().as_deref() != Some("laxity") {
         return Answer::Done(libc::EBUSY);
     }
-    attributes[4..8].copy_from_slice(&SCHED_EXT.to_ne_bytes());
+    attributes[4..8].copy_from_slice(&policy::EXT.to_ne_bytes());
     let target = if target == 0 { request.pid } else { target };
-    // SAFETY: the structure is as long as it says, and lives across the call.
-    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, target, attributes.as_ptr(), flags) } != 0;
-    let error = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL);
-    Answer::Done(if failed { error } else { 0 })
+    // Its memory is read twice, and another of its threads may have written a greater size in between: refused then.
+    Answer::Done(match set_attributes_of_bytes(target.cast_signed(), &attributes, flags) {
+        Ok(()) => 0,
+        Err(error) => error.raw_os_error().unwrap_or(libc::EINVAL),
+    })
 }
 
 /// The thread that waits for the answer.

@@ -11,8 +11,8 @@ const ASK: [&str; 10] =
     ["chrt", "--deadline", "-T", "5000000", "-D", "50000000", "-P", "50000000", "0", "true"];
 
 /// What `chrt` says as that user, under a redirector that is root's; nothing where no system call can be watched.
-fn asked_by(who: &[&[&str]]) -> Option<String> {
-    let mut asking = command(&[who, &[&ASK]].concat());
+fn asked_by(confinement: &[&[&str]]) -> Option<String> {
+    let mut asking = command(&[confinement, &[&ASK]].concat());
     asking.env("LC_ALL", "C").stdout(Stdio::null()).stderr(Stdio::piped());
     let (send, listener) = mpsc::channel();
     let caller = thread::spawn(move || {
@@ -46,8 +46,8 @@ fn a_user_namespace_has_no_deadline_redirected() {
         (&[&NOBODY, &OWN_NAMESPACE], "not permitted"),
         (&[&ambient, &OWN_NAMESPACE, &OWN_NAMESPACE], "not permitted"),
     ];
-    for (who, answer) in cases {
-        let Some(said) = asked_by(who) else { return };
-        assert!(said.contains(answer), "{who:?}: {said}");
+    for (confinement, answer) in cases {
+        let Some(said) = asked_by(confinement) else { return };
+        assert!(said.contains(answer), "{confinement:?}: {said}");
     }
 }

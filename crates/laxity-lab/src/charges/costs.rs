@@ -112,8 +112,8 @@ impl Charges {
         let mut read: Vec<(ChargedFile, Overheads)> = Vec::new();
         for file in files {
             if read.iter().any(|(other, _)| other.scheduler == file.scheduler) {
-                let whose = file.scheduler.map_or("all schedulers".into(), |it| format!("`{it}`"));
-                return Err(Diagnostic::usage(format!("--overheads: two files are for {whose}"))
+                let scheduler = file.scheduler.map_or("all schedulers".into(), |it| format!("`{it}`"));
+                return Err(Diagnostic::usage(format!("--overheads: two files are for {scheduler}"))
                     .hint("give one file for all, and SCHEDULER=FILE for those that differ"));
             }
             if file.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {

@@ -13,8 +13,8 @@ use laxity_run::{KernelLimits, KernelServer};
 pub struct Kernel {
     /// Its limits, servers and throttling.
     pub limits: KernelLimits,
-    /// Whose they are: this kernel's, or Linux's defaults.
-    pub whose: &'static str,
+    /// Where they come from: this kernel's, or Linux's defaults.
+    pub origin: &'static str,
     /// No background thread is ever ready (`--assume-no-background`).
     pub no_background: bool,
 }
@@ -22,12 +22,12 @@ pub struct Kernel {
 impl Kernel {
     /// The running kernel, on these CPUs.
     pub fn running(cpus: &CpuList, no_background: bool) -> Self {
-        Kernel { limits: KernelLimits::read(cpus), whose: "this kernel's", no_background }
+        Kernel { limits: KernelLimits::read(cpus), origin: "this kernel's", no_background }
     }
 
     /// Of a machine that is described.
     pub fn linux(no_background: bool) -> Self {
-        Kernel { limits: KernelLimits::default(), whose: "Linux's defaults", no_background }
+        Kernel { limits: KernelLimits::default(), origin: "Linux's defaults", no_background }
     }
 
     /// What it takes.
@@ -61,16 +61,16 @@ impl Kernel {
             _ => return Vec::new(),
         };
         let servers = self.limits.servers_words();
-        let whose = if self.limits.unread.servers { "Linux's defaults" } else { self.whose };
+        let origin = if self.limits.unread.servers { "Linux's defaults" } else { self.origin };
         if servers.is_empty() {
-            all.push(format!("the kernel has no server for background threads on these CPUs ({whose})"));
+            all.push(format!("the kernel has no server for background threads on these CPUs ({origin})"));
         } else if self.no_background {
             all.push(format!(
-                "no background thread is ever ready on these CPUs (--assume-no-background): {servers} ({whose}) are not taken"
+                "no background thread is ever ready on these CPUs (--assume-no-background): {servers} ({origin}) are not taken"
             ));
         } else if !scheduler.is_beside(processors) {
             all.push(format!(
-                "no background thread starves on these CPUs: {servers} ({whose}) are not counted where SCHED_DEADLINE has several"
+                "no background thread starves on these CPUs: {servers} ({origin}) are not counted where SCHED_DEADLINE has several"
             ));
         } else {
             let how = match (is_fifo, processors) {
@@ -81,14 +81,14 @@ impl Kernel {
                 }
             };
             all.push(format!(
-                "starved background threads have {servers} of each CPU ({whose}), {how}; each budget is up to a tick ({}) longer",
+                "starved background threads have {servers} of each CPU ({origin}), {how}; each budget is up to a tick ({}) longer",
                 Duration::from_ns(self.limits.tick_ns)
             ));
         }
         let throttled = self.beside().throttled;
         if is_fifo && throttled.runtime > 0 {
             all.push(format!(
-                "SCHED_FIFO is stopped for {} that it has used up ({whose})",
+                "SCHED_FIFO is stopped for {} that it has used up ({origin})",
                 words_of(throttled)
             ));
         }

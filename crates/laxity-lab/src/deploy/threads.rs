@@ -196,9 +196,9 @@ pub fn observed(tid: i32) -> std::io::Result<Option<Observed>> {
         flags: attributes.flags,
         nice: attributes.nice,
         priority: attributes.priority,
-        runtime_ns: attributes.runtime,
-        deadline_ns: attributes.deadline,
-        period_ns: attributes.period,
+        runtime_ns: attributes.runtime_ns,
+        deadline_ns: attributes.deadline_ns,
+        period_ns: attributes.period_ns,
         cpus,
         cpuset: cpuset(tid),
     }))

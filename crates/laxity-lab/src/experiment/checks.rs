@@ -54,7 +54,7 @@ pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     check_records(sets, settings)
 }
 
-/// Whose working sets need how many bytes; what a group shares is there once.
+/// How many bytes the working set of each task needs, by its name; what a group shares is there once.
 fn working_sets(set: &TaskSet) -> Result<Vec<(String, u64)>> {
     let sharing = Sharing::of(set)?;
     let own = |(id, task): (usize, &Task)| {
@@ -63,8 +63,8 @@ fn working_sets(set: &TaskSet) -> Result<Vec<(String, u64)>> {
     };
     let mut needs = Vec::new();
     let mut groups: BTreeMap<usize, u64> = BTreeMap::new();
-    for (group, whose, own_bytes, shared) in set.real_time().map(own) {
-        needs.push((whose, own_bytes));
+    for (group, name, own_bytes, shared) in set.real_time().map(own) {
+        needs.push((name, own_bytes));
         if let Some(group) = group {
             let widest = groups.entry(group).or_default();
             *widest = shared.max(*widest);

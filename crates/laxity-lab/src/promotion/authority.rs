@@ -13,6 +13,7 @@ use laxity_model::{
     CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, ShownPath as _, Speed,
 };
 use laxity_run::{Channel, Keeper, Policy, Standing, state_directory};
+use laxity_sys::policy;
 use refusals::{Bound, beside_guests, check_times, no_thread, not_capable, share_of, words};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -22,8 +23,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration as Span, Instant};
 
-const SCHED_DEADLINE: u32 = 6;
-const SCHED_EXT: u32 = 7;
 /// How long a client may take to say what it wants: the other clients wait meanwhile.
 const PATIENCE: Span = Span::from_millis(500);
 /// How long a CPU is waited for to have no real-time job pending, if what has left is in the way.
@@ -232,7 +231,7 @@ impl Authority {
             ))
             .hint(format!("laxity demote {pid} first")));
         }
-        if standing.policy() == SCHED_DEADLINE {
+        if standing.policy() == policy::DEADLINE {
             return Err(Diagnostic::usage(format!("thread {pid} is under SCHED_DEADLINE"))
                 .hint("the kernel schedules it before amp-rm does; give it SCHED_OTHER first"));
         }

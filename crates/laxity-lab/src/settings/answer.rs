@@ -120,7 +120,7 @@ impl Answer {
             task_set: question.set.name().to_owned(),
             platform: question.platform.name().to_owned(),
             kernel: KernelAnswer {
-                whose: question.limits.whose.to_owned(),
+                whose: question.limits.origin.to_owned(),
                 runtime_min_ns: rules.runtime_min,
                 period_min_ns: rules.period_min,
                 period_max_ns: rules.period_max,

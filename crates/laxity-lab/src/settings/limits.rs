@@ -11,8 +11,8 @@ pub struct Limits {
     pub rules: KernelRules,
     /// As it has them.
     kernel: KernelLimits,
-    /// Whose they are.
-    pub whose: &'static str,
+    /// Where they come from: this kernel's, or Linux's defaults.
+    pub origin: &'static str,
 }
 
 impl Limits {
@@ -24,7 +24,7 @@ impl Limits {
             period_max: limits.deadline_period_max_us.saturating_mul(1_000),
             ..KernelRules::default()
         };
-        Limits { rules, kernel: limits, whose: kernel.whose }
+        Limits { rules, kernel: limits, origin: kernel.origin }
     }
 
     /// The share of each CPU after which the kernel stops SCHED_FIFO; nothing: it does not.

@@ -368,11 +368,11 @@ impl Question<'_> {
         let limit = limit.saturating_mul(processors.into());
         let needed: u64 = (0..ids.len()).map(|at| inside.least_bandwidth_q20(at)).sum();
         if needed > limit {
-            let whose =
+            let limit_words =
                 if edf { "that the kernel admits" } else { "that the kernel leaves to real-time threads" };
             let share = |q20| laxity_model::Utilization::ratio(q20, 1 << 20);
             return Why::of_all(format!(
-                "{}: {:.4} is needed, of {:.4} {whose}",
+                "{}: {:.4} is needed, of {:.4} {limit_words}",
                 cpus_named(cpus),
                 share(needed),
                 share(limit)

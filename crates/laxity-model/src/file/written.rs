@@ -157,9 +157,15 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
             "cannot write {path}: no permission to write there"
         ))
         .hint("choose a path that you may write to, or check the owner and mode of it and of its directory"),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Diagnostic::environment(format!("cannot write {path}: the disk is full"))
+        ErrorKind::StorageFull => Diagnostic::environment(format!("cannot write {path}: the disk is full"))
+            .hint("make room, or choose a path on another disk"),
+        ErrorKind::QuotaExceeded => {
+            Diagnostic::environment(format!("cannot write {path}: the disk quota is used up"))
                 .hint("make room, or choose a path on another disk")
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            Diagnostic::environment(format!("cannot write {path}: the file system is read-only"))
+                .hint("choose a path on another disk")
         }
         _ => Diagnostic::environment(format!("cannot write {path}: {error}"))
             .hint("choose a path that you may write to"),

@@ -172,14 +172,14 @@ impl<'a> Judgement<'a> {
         let least = || self.without.iter().min_by_key(|(cause, of)| (finish(of), *cause));
         match self.without.iter().find(throttled).or_else(least) {
             Some((cause, of)) if finish(of) <= deadline || finish(&self.without_known) <= deadline => {
-                self.whose(*cause, place, job, unexplained)
+                self.of_job(*cause, place, job, unexplained)
             }
             _ => MissCause::Unknown,
         }
     }
 
     /// An overrun is the job's own if its own alone makes it late.
-    fn whose(&self, cause: MissCause, place: usize, job: &Job, unexplained: u64) -> MissCause {
+    fn of_job(&self, cause: MissCause, place: usize, job: &Job, unexplained: u64) -> MissCause {
         if cause != MissCause::EarlierOverrun {
             return cause;
         }

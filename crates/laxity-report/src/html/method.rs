@@ -99,12 +99,12 @@ pub(super) fn notes(study: &Study<'_>) -> Vec<String> {
     for summary in &study.summary.schedulers {
         for note in &summary.notes {
             match by_note.iter_mut().find(|(known, _)| known == note) {
-                Some((_, who)) => who.push(study.label_of(summary)),
+                Some((_, labels)) => labels.push(study.label_of(summary)),
                 None => by_note.push((note, vec![study.label_of(summary)])),
             }
         }
     }
-    by_note.into_iter().map(|(note, who)| format!("{}: {note}", who.join(", "))).collect()
+    by_note.into_iter().map(|(note, labels)| format!("{}: {note}", labels.join(", "))).collect()
 }
 
 /// What was not measured under which schedulers, and why.
@@ -120,14 +120,14 @@ pub(super) fn not_measured(study: &Study<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (reason, metrics) in by_reason {
         // Metrics that the same schedulers lack for the same reason stand together.
-        let mut by_who: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
-        for (metric, who) in metrics {
-            by_who.entry(who).or_default().push(format!("`{metric}`"));
+        let mut by_labels: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+        for (metric, labels) in metrics {
+            by_labels.entry(labels).or_default().push(format!("`{metric}`"));
         }
         lines.extend(
-            by_who
+            by_labels
                 .into_iter()
-                .map(|(who, metrics)| format!("{} ({}): {reason}", metrics.join(", "), who.join(", "))),
+                .map(|(labels, metrics)| format!("{} ({}): {reason}", metrics.join(", "), labels.join(", "))),
         );
     }
     lines

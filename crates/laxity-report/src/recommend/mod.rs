@@ -182,7 +182,7 @@ pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
     let incomplete = incomplete
         .map(|(configuration, _, evidence)| (configuration.label.clone(), evidence.incomplete.join("; ")));
     let left_out: Vec<String> =
-        by_reason(incomplete).into_iter().map(|(who, why)| format!("{who} ({why})")).collect();
+        by_reason(incomplete).into_iter().map(|(labels, why)| format!("{labels} ({why})")).collect();
     let real = |c: &Configuration| c.host != Host::Simulator;
     let any_real = all.iter().any(|(configuration, ..)| real(configuration));
     let candidates: Vec<Candidate<'_>> = all

@@ -143,7 +143,7 @@ impl Words<'_> {
     }
 
     /// The job, or the task of an event without a job, or nothing.
-    fn who(&self, event: &Event) -> String {
+    fn job_of(&self, event: &Event) -> String {
         match (event.task, event.job) {
             (Some(task), Some(job)) => job_name(self.set, task, job),
             (Some(task), None) => task_name(self.set, task),
@@ -156,43 +156,43 @@ impl Words<'_> {
     }
 
     fn what(&self, event: &Event, displaced: Option<&Event>) -> String {
-        let who = self.who(event);
+        let job = self.job_of(event);
         let instant = |label: &str| match event.argument {
             Some(ns) => format!(", {label}{}", self.unit.text(ns)),
             None => String::new(),
         };
         let cpu = |word: &str| other_cpu(event).map(|cpu| format!(" {word} cpu{cpu}")).unwrap_or_default();
         // Kernel work is for a job, or for none in particular.
-        let whose = if who.is_empty() { String::new() } else { format!(" for {who}") };
-        let pushed = if who.is_empty() { "a job" } else { &who };
+        let for_job = if job.is_empty() { String::new() } else { format!(" for {job}") };
+        let pushed = if job.is_empty() { "a job" } else { &job };
         match event.kind {
-            EventKind::Start | EventKind::Resume | EventKind::Migrate => self.begins(event, &who, displaced),
-            EventKind::Release => format!("{who} is released{}", instant("deadline ")),
-            EventKind::Preempt => format!("{who} is preempted"),
-            EventKind::Block => format!("{who} blocks"),
-            EventKind::Wake => format!("{who} wakes up"),
-            EventKind::Complete => format!("{who} completes{}", lateness(event)),
-            EventKind::Throttle => format!("{who} is throttled: its budget is used up"),
-            EventKind::Replenish => format!("{who} has a new budget{}", instant("deadline now ")),
-            EventKind::Postpone => format!("{who} has used up its budget{}", instant("deadline now ")),
-            EventKind::DeadlineMiss => format!("{who} misses its deadline"),
-            EventKind::Enter => format!("{who} enters the system"),
-            EventKind::Leave => format!("{who} leaves the system"),
-            EventKind::Ipi => format!("is interrupted{}{whose}", cpu("by")),
-            EventKind::ReleaseOverhead => format!("handles a release{whose}:{}", self.span(event)),
-            EventKind::SchedulingOverhead => format!("schedules{whose}:{}", self.span(event)),
+            EventKind::Start | EventKind::Resume | EventKind::Migrate => self.begins(event, &job, displaced),
+            EventKind::Release => format!("{job} is released{}", instant("deadline ")),
+            EventKind::Preempt => format!("{job} is preempted"),
+            EventKind::Block => format!("{job} blocks"),
+            EventKind::Wake => format!("{job} wakes up"),
+            EventKind::Complete => format!("{job} completes{}", lateness(event)),
+            EventKind::Throttle => format!("{job} is throttled: its budget is used up"),
+            EventKind::Replenish => format!("{job} has a new budget{}", instant("deadline now ")),
+            EventKind::Postpone => format!("{job} has used up its budget{}", instant("deadline now ")),
+            EventKind::DeadlineMiss => format!("{job} misses its deadline"),
+            EventKind::Enter => format!("{job} enters the system"),
+            EventKind::Leave => format!("{job} leaves the system"),
+            EventKind::Ipi => format!("is interrupted{}{for_job}", cpu("by")),
+            EventKind::ReleaseOverhead => format!("handles a release{for_job}:{}", self.span(event)),
+            EventKind::SchedulingOverhead => format!("schedules{for_job}:{}", self.span(event)),
             EventKind::SwitchOverhead => {
-                format!("switches context{}:{}", whose.replace(" for ", " to "), self.span(event))
+                format!("switches context{}:{}", for_job.replace(" for ", " to "), self.span(event))
             }
             EventKind::TickOverhead => format!("handles a tick:{}", self.span(event)),
-            EventKind::DspOverhead => format!("handles a message{whose}:{}", self.span(event)),
-            EventKind::LockWait => format!("waits for a lock{whose}:{}", self.span(event)),
-            EventKind::CacheDelay => format!("{who} runs longer with cold caches:{}", self.span(event)),
-            EventKind::DspMessage => format!("takes a message{}{whose}", cpu("from")),
-            EventKind::StaleMessage => format!("drops a message overtaken by events{whose}"),
+            EventKind::DspOverhead => format!("handles a message{for_job}:{}", self.span(event)),
+            EventKind::LockWait => format!("waits for a lock{for_job}:{}", self.span(event)),
+            EventKind::CacheDelay => format!("{job} runs longer with cold caches:{}", self.span(event)),
+            EventKind::DspMessage => format!("takes a message{}{for_job}", cpu("from")),
+            EventKind::StaleMessage => format!("drops a message overtaken by events{for_job}"),
             EventKind::LinkSwap => format!(
                 "swaps{}{}",
-                if who.is_empty() { String::new() } else { format!(" {who}") },
+                if job.is_empty() { String::new() } else { format!(" {job}") },
                 cpu("with")
             ),
             EventKind::Push => format!("pushes {pushed}{}", cpu("to")),
@@ -200,31 +200,33 @@ impl Words<'_> {
             EventKind::PushAbandoned => format!("gives up pushing {pushed}"),
             EventKind::Pull => format!("pulls {pushed}{}", cpu("from")),
             EventKind::PullFailed => format!("pulls {pushed}{} in vain", cpu("from")),
-            EventKind::BackgroundStart if event.task.is_some() => format!("{who} runs as a background task"),
+            EventKind::BackgroundStart if event.task.is_some() => format!("{job} runs as a background task"),
             EventKind::BackgroundStop if event.task.is_some() => {
-                format!("{who}, of a background task, stops")
+                format!("{job}, of a background task, stops")
             }
             EventKind::BackgroundStart => format!("{} starts", background(event)),
             EventKind::BackgroundStop => format!("{} stops", background(event)),
-            EventKind::Promote => format!("{who} and what follows it are real-time"),
-            EventKind::Demote => format!("{who} and what follows it are background work"),
+            EventKind::Promote => format!("{job} and what follows it are real-time"),
+            EventKind::Demote => format!("{job} and what follows it are background work"),
             EventKind::ServerPeriod => format!("the server begins a period of{}", self.span(event)),
             EventKind::ServerBudget => format!("the server's budget is{}", self.span(event)),
-            EventKind::Abort => format!("{who} is aborted"),
-            EventKind::Skip => format!("{who} is skipped"),
+            EventKind::Abort => format!("{job} is aborted"),
+            EventKind::Skip => format!("{job} is skipped"),
         }
     }
 
-    fn begins(&self, event: &Event, who: &str, displaced: Option<&Event>) -> String {
+    fn begins(&self, event: &Event, job: &str, displaced: Option<&Event>) -> String {
         let origin = other_cpu(event).map(|cpu| format!(" from cpu{cpu}")).unwrap_or_default();
-        let whom = displaced.map(|job| self.who(job));
-        match (event.kind, whom) {
-            (EventKind::Migrate, None) => format!("{who} migrates{origin}"),
-            (EventKind::Migrate, Some(whom)) => format!("{who} migrates{origin} and preempts {whom}"),
-            (EventKind::Resume, None) => format!("{who} resumes"),
-            (EventKind::Resume, Some(whom)) => format!("{who} resumes and preempts {whom}"),
-            (_, None) => format!("{who} starts{}", started_elsewhere(event)),
-            (_, Some(whom)) => format!("{who} preempts {whom}{}", started_elsewhere(event)),
+        let displaced = displaced.map(|job| self.job_of(job));
+        match (event.kind, displaced) {
+            (EventKind::Migrate, None) => format!("{job} migrates{origin}"),
+            (EventKind::Migrate, Some(displaced)) => {
+                format!("{job} migrates{origin} and preempts {displaced}")
+            }
+            (EventKind::Resume, None) => format!("{job} resumes"),
+            (EventKind::Resume, Some(displaced)) => format!("{job} resumes and preempts {displaced}"),
+            (_, None) => format!("{job} starts{}", started_elsewhere(event)),
+            (_, Some(displaced)) => format!("{job} preempts {displaced}{}", started_elsewhere(event)),
         }
     }
 }

@@ -201,7 +201,7 @@ impl MetricAnswer {
         match (metric.measure, kept) {
             (Measure::Number(unit, _), Kept::Number(moments)) => MetricAnswer::Number {
                 unit: unit.name(),
-                n: moments.n,
+                n: moments.count(),
                 mean: moments.mean(unit),
                 sd: moments.sd(unit),
                 min: moments.range(unit).map(|(least, _)| least),

@@ -15,7 +15,7 @@ use crate::engine::Sums;
 use laxity_generate::{Decimal, seed_of};
 use laxity_model::{Diagnostic, Duration, Result, TaskSet};
 use laxity_sim::BackgroundSummary;
-use laxity_trace::{Efficiency, Run, RunStatus, RunSummary, TardinessHistogram};
+use laxity_trace::{Efficiency, Moments, Run, RunStatus, RunSummary, TardinessHistogram};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -294,10 +294,11 @@ fn mean_over_runs(metric: &Metric, found: &[Simulated], runs: &[Run]) -> std::re
         Measure::Histogram(_) => Ok(Value::Histogram(jobs)),
         // A mean over some of its repetitions would not be that of the others.
         Measure::Number(..) if numbers.len() == found.len() && !found.is_empty() => {
-            let sum: i128 = numbers.iter().copied().map(i128::from).sum();
-            let n = numbers.len() as i128;
-            let mean = (2 * sum + n).div_euclid(2 * n);
-            Ok(Value::Number(Some(i64::try_from(mean).expect("between its numbers"))))
+            let mut moments = Moments::default();
+            numbers.iter().for_each(|&number| moments.add_signed(number));
+            let mean =
+                moments.mean_to_nearest().map(|mean| i64::try_from(mean).expect("between its numbers"));
+            Ok(Value::Number(mean))
         }
         Measure::Number(..) => Err(reason(metric, found, runs)),
     }

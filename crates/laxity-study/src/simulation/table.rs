@@ -47,7 +47,7 @@ impl Table {
             ("unit".to_owned(), words(|row| row.is.0.name().to_owned())),
             ("sets".to_owned(), whole(|row| row.tally.sets)),
             ("placed".to_owned(), whole(|row| row.own().placed)),
-            ("n".to_owned(), whole(|row| row.is.1.n)),
+            ("n".to_owned(), whole(|row| row.is.1.count())),
             ("mean".to_owned(), real(|row| row.is.1.mean(row.is.0))),
             ("sd".to_owned(), real(|row| row.is.1.sd(row.is.0))),
             ("min".to_owned(), real(|row| row.is.1.range(row.is.0).map(|(least, _)| least))),

@@ -42,79 +42,52 @@ pub enum Kept {
 /// Sums of numbers, in the units in which they are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Moments {
-    /// How many numbers.
-    pub n: u64,
-    #[serde(with = "decimal")]
-    sum: i128,
-    #[serde(with = "decimal")]
-    squares: i128,
+    #[serde(flatten)]
+    sums: laxity_trace::Moments,
     least: i64,
     most: i64,
 }
 
-/// JSON has no integers of this size that all its readers agree on.
-mod decimal {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(number: &i128, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(number)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i128, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
 impl Moments {
     fn add(&mut self, number: i64) {
-        (self.least, self.most) = match self.n {
+        (self.least, self.most) = match self.count() {
             0 => (number, number),
             _ => (self.least.min(number), self.most.max(number)),
         };
-        self.n += 1;
-        self.sum += i128::from(number);
-        self.squares += i128::from(number) * i128::from(number);
+        self.sums.add_signed(number);
     }
 
     fn merge(&mut self, other: &Moments) {
-        if other.n == 0 {
+        if other.count() == 0 {
             return;
         }
-        (self.least, self.most) = match self.n {
+        (self.least, self.most) = match self.count() {
             0 => (other.least, other.most),
             _ => (self.least.min(other.least), self.most.max(other.most)),
         };
-        self.n += other.n;
-        self.sum += other.sum;
-        self.squares += other.squares;
+        self.sums.merge(&other.sums);
+    }
+
+    /// How many numbers.
+    pub fn count(&self) -> u64 {
+        self.sums.count()
     }
 
     /// The mean, to be shown; nothing of no numbers.
-    #[expect(clippy::cast_precision_loss, reason = "to be shown")]
     pub fn mean(&self, unit: Unit) -> Option<f64> {
-        (self.n > 0).then(|| self.sum as f64 / self.n as f64 / unit.resolution())
+        Some(self.sums.mean()? / unit.resolution())
     }
 
     /// The sample standard deviation, to be shown; nothing of less than two numbers.
-    #[expect(clippy::cast_precision_loss, reason = "to be shown")]
     pub fn sd(&self, unit: Unit) -> Option<f64> {
-        if self.n < 2 {
-            return None;
-        }
-        // About a number near the mean, so that nothing cancels: |deviation| <= n / 2.
-        let n = i128::from(self.n);
-        let centre = (2 * self.sum + n).div_euclid(2 * n);
-        let deviation = self.sum - n * centre;
-        let squares = self.squares - centre * (2 * self.sum - n * centre);
-        let variance = (squares as f64 - (deviation * deviation) as f64 / n as f64) / (n - 1) as f64;
-        Some(variance.max(0.0).sqrt() / unit.resolution())
+        Some(self.sums.sd()? / unit.resolution())
     }
 
     /// The least and the greatest number, to be shown; nothing of no numbers.
     #[expect(clippy::cast_precision_loss, reason = "to be shown")]
     pub fn range(&self, unit: Unit) -> Option<(f64, f64)> {
-        (self.n > 0).then(|| (self.least as f64 / unit.resolution(), self.most as f64 / unit.resolution()))
+        let shown = |number: i64| number as f64 / unit.resolution();
+        (self.count() > 0).then(|| (shown(self.least), shown(self.most)))
     }
 }
 

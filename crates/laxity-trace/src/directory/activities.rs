@@ -1,11 +1,11 @@
 //! What the kernel was at in each recorded run, `activities/run-N.parquet`: beside the events, and read only to verify them.
 
-use super::atomic_file::{diagnostic, io_error, sync_directory, write_atomically};
+use super::atomic_file::{io_error, sync_directory, write_atomically};
 use super::events::of_another_run;
 use super::kept::Kept;
 use super::part_name;
 use crate::activities_file::{self, KernelActivity};
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Result, ShownPath as _, cannot_write};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,8 +30,9 @@ pub fn write_activities(results: impl AsRef<Path>, run: u32, activities: &[Kerne
             activities_file::write(BufWriter::new(file), run, activities).map_err(io_error)?.flush()
         })
     };
-    write()
-        .map_err(|error| diagnostic("write", &path, &error, "").hint("choose another place with `--out DIR`"))
+    write().map_err(|error| {
+        cannot_write(&path, &error).of_environment().hint("choose another place with `--out DIR`")
+    })
 }
 
 impl Kept {

@@ -7,7 +7,7 @@ use super::atomic_file::{diagnostic, io_error, publish, sync_directory, temporar
 use super::kept::Kept;
 use super::{ResultsDirectory, part_name, part_number};
 use crate::{Event, EventsReader, EventsWriter};
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Result, ShownPath as _, cannot_write};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub fn create_events(results: impl AsRef<Path>, run: u32) -> Result<EventsFile> 
     let results = results.as_ref();
     let directory = results.join(EVENTS_DIRECTORY);
     let cannot = |error: io::Error| {
-        diagnostic("create", &directory, &error, "").hint("choose another place with `--out DIR`")
+        cannot_write(&directory, &error).of_environment().hint("choose another place with `--out DIR`")
     };
     fs::create_dir_all(&directory).and_then(|()| sync_directory(results)).map_err(cannot)?;
     EventsFile::create(events_path(results, run), run)
@@ -64,7 +64,7 @@ impl EventsFile {
         };
         match create() {
             Ok((temporary, writer)) => Ok(EventsFile { path, temporary, writer: Some(writer) }),
-            Err(error) => Err(cannot_write(&path, &error)),
+            Err(error) => Err(refused(&path, &error)),
         }
     }
 
@@ -76,7 +76,7 @@ impl EventsFile {
     pub fn write(&mut self, event: &Event) -> Result<()> {
         match self.writer.as_mut().map(|writer| writer.write(event)) {
             Some(Ok(())) => Ok(()),
-            Some(Err(error)) => Err(cannot_write(&self.path, &io_error(error))),
+            Some(Err(error)) => Err(refused(&self.path, &io_error(error))),
             None => unreachable!("only `finish` and dropping take the writer"),
         }
     }
@@ -92,7 +92,7 @@ impl EventsFile {
             let file = sink.into_inner().map_err(|error| error.into_error())?;
             publish(&file, &self.temporary, &self.path)
         };
-        written().map_err(|error| cannot_write(&self.path, &error))
+        written().map_err(|error| refused(&self.path, &error))
     }
 }
 
@@ -104,8 +104,8 @@ impl Drop for EventsFile {
     }
 }
 
-fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
-    diagnostic("write", path, error, "").hint(match error.raw_os_error() {
+fn refused(path: &Path, error: &io::Error) -> Diagnostic {
+    cannot_write(path, error).of_environment().hint(match error.raw_os_error() {
         Some(_) => "make room or give the permission, or choose another place with `--out DIR`",
         None => "this is a defect of what made the events; please report it with the command",
     })

@@ -31,8 +31,10 @@ pub use load::{load, load_manifest};
 use crate::{
     BackgroundRecord, JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus,
 };
-use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
-use laxity_model::{Diagnostic, DirectoryLock, Existing, OutputDirectory, Result, ShownPath as _, is_begun};
+use atomic_file::{io_error, remove_half_written, sync_directory, write_atomically};
+use laxity_model::{
+    Diagnostic, DirectoryLock, Existing, OutputDirectory, Result, ShownPath as _, cannot_write, is_begun,
+};
 use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
 use part_sums::PartSums;
@@ -92,7 +94,8 @@ impl ResultsDirectory {
     pub fn create(path: impl Into<PathBuf>, mut manifest: Manifest, existing: Existing) -> Result<Self> {
         let path = path.into();
         let cannot = |error: &io::Error| {
-            diagnostic("create the results directory", &path, error, "")
+            cannot_write(&path, error)
+                .of_environment()
                 .hint("choose a directory that you may write to, on a disk with space, with `--out DIR`")
         };
         let has_results = has_results(&path, existing)?;
@@ -139,9 +142,9 @@ impl ResultsDirectory {
                 _ => Ok(()),
             })
             .and_then(|()| remove_sums(&path))
-            .map_err(|error| diagnostic("write", &path, &error, ""))?;
+            .map_err(|error| cannot_write(&path, &error).of_environment())?;
         let parts = parts_of(&path)?;
-        add_missing_sums(&path, &parts).map_err(|error| diagnostic("write", &path, &error, ""))?;
+        add_missing_sums(&path, &parts).map_err(|error| cannot_write(&path, &error).of_environment())?;
         let written = parts.len();
         parts.iter().for_each(|part| part.place(&mut manifest));
         Ok(ResultsDirectory { path, replacement: None, lock, manifest, written })
@@ -195,7 +198,7 @@ impl ResultsDirectory {
                 part_sums::append(&self.path, &part_name(run.id), sum)
             })
         });
-        written.map_err(|error| self.cannot_write(&path, &error))?;
+        written.map_err(|error| self.refused(&path, &error))?;
         place(&mut self.manifest, record, background.copied());
         self.written += 1;
         Ok(())
@@ -211,9 +214,9 @@ impl ResultsDirectory {
         let parts = parts_of(&self.path)?;
         let jobs = self.path.join(JOBS_FILE);
         write_atomically(&jobs, |file| self.merge(&parts, file).map_err(io_error)?.flush())
-            .map_err(|error| self.cannot_write(&jobs, &error))?;
-        self.write_manifest().map_err(|error| self.cannot_write(&self.path.join(MANIFEST_FILE), &error))?;
-        kept::write(&self.path).map_err(|error| self.cannot_write(&self.path.join(SUMS_FILE), &error))?;
+            .map_err(|error| self.refused(&jobs, &error))?;
+        self.write_manifest().map_err(|error| self.refused(&self.path.join(MANIFEST_FILE), &error))?;
+        kept::write(&self.path).map_err(|error| self.refused(&self.path.join(SUMS_FILE), &error))?;
         let (merged, damaged): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.run.is_ok());
         merged
             .iter()
@@ -227,7 +230,7 @@ impl ResultsDirectory {
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
                 other => other,
             })
-            .map_err(|error| self.cannot_write(&self.path.join(PARTS), &error))?;
+            .map_err(|error| self.refused(&self.path.join(PARTS), &error))?;
         let path = match self.replacement {
             Some(replacement) => replacement.finish()?,
             None => self.path,
@@ -274,7 +277,7 @@ impl ResultsDirectory {
         write_atomically(&self.path.join(MANIFEST_FILE), |file| file.write_all(&text))
     }
 
-    fn cannot_write(&self, path: &Path, error: &io::Error) -> Diagnostic {
+    fn refused(&self, path: &Path, error: &io::Error) -> Diagnostic {
         let kept = match self.written {
             0 => "no run was finished before".to_owned(),
             1 => format!("the run finished before is kept in {}", self.path.shown()),
@@ -285,7 +288,9 @@ impl ResultsDirectory {
             0 => "`--out DIR` chooses another place".to_owned(),
             _ => format!("`laxity report {}` shows what was kept", self.path.shown()),
         };
-        diagnostic("write", path, error, &kept).hint(format!("{remedy}{otherwise}"))
+        let mut refused = cannot_write(path, error).of_environment().hint(format!("{remedy}{otherwise}"));
+        refused.message = format!("{}; {kept}", refused.message);
+        refused
     }
 }
 

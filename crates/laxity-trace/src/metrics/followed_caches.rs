@@ -39,9 +39,7 @@ impl CacheSummary {
             return None;
         }
         let runs = runs.iter().filter(|run| run.scheduler == scheduler && run.host == host);
-        let over = |metric: &dyn Fn(&RunSummary) -> Option<f64>| {
-            mean(&runs.clone().filter_map(metric).collect::<Vec<_>>())
-        };
+        let over = |metric: &dyn Fn(&RunSummary) -> Option<f64>| mean(runs.clone().filter_map(metric));
         let warm: Option<f64> = options.get(Self::IPC).and_then(|ipc| ipc.parse().ok());
         let inflation = |run: &RunSummary| run.rates.execution_inflation.filter(|&inflation| inflation > 0.0);
         Some(CacheSummary {

@@ -86,7 +86,7 @@ pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
 pub use responses::ResponseTimes;
 pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};
 pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder};
-pub use statistics::{Sample, nearest_rank};
+pub use statistics::{Moments, Sample, mean, nearest_rank};
 pub use tally::{Counts, Tallies, UnknownTask};
 pub use tardiness_histogram::TardinessHistogram;
 

@@ -115,7 +115,7 @@ impl Responses {
     /// How many there are.
     #[inline]
     pub(super) fn count(&self) -> u64 {
-        self.moments.count
+        self.moments.count()
     }
 
     /// Sample standard deviation in ns; nothing for fewer than two.

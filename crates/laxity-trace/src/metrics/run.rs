@@ -296,11 +296,11 @@ fn tardiness(tallies: &[&TaskTally]) -> Option<Tardiness> {
     let maxima: Vec<u64> = tallies.iter().filter_map(|tally| tally.tardiness_ns_max()).collect();
     let sum: u128 = tallies.iter().map(|tally| tally.tardiness_ns).sum();
     let jobs: u64 = tallies.iter().map(|tally| tally.responses.count()).sum();
-    let shown: Vec<f64> = maxima.iter().filter_map(|&max| ratio(max.into(), 1)).collect();
+    let mean_of_task_maxima = mean(maxima.iter().filter_map(|&max| ratio(max.into(), 1)))?;
     Some(Tardiness {
         mean: ratio(i128::try_from(sum).ok()?, jobs.into())?,
         max: maxima.into_iter().max()?,
-        mean_of_task_maxima: mean(&shown)?,
+        mean_of_task_maxima,
     })
 }
 
@@ -311,7 +311,7 @@ fn rates(tasks: &[TaskSummary], tallies: &[&TaskTally], counts: Counts, cores: u
         ratio(sum, i128::try_from(tallies.len()).ok()?).filter(|_| counts.completed > 0)
     };
     let over_tasks = |metric: fn(&MissRates) -> Option<f64>| -> Option<f64> {
-        mean(&tasks.iter().filter_map(|task| metric(&task.cache)).collect::<Vec<_>>())
+        mean(tasks.iter().filter_map(|task| metric(&task.cache)))
     };
     let real_time = tasks.iter().filter(|task| !task.counts.are_ordinary());
     let utilizations: Option<Vec<f64>> = real_time.map(|task| task.measured_utilization).collect();

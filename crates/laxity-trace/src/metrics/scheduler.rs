@@ -274,7 +274,7 @@ impl Group {
             laxity_ns_min: self.runs.iter().filter_map(|run| run.laxity_ns_min).min(),
             tardiness_ns: self.tardiness(counts),
             response_ns,
-            rates: self.rates(mean),
+            rates: self.rates(|values| mean(values.iter().copied())),
             sd: self.rates(|values| Sample::of(values)?.sd),
             not_measured: self.not_measured(),
             notes: self.notes(response_ns),
@@ -292,7 +292,7 @@ impl Group {
         if by_set.len() == 1 {
             return by_set.into_values().flatten().collect();
         }
-        by_set.values().filter_map(|values| mean(values)).collect()
+        by_set.values().filter_map(|values| mean(values.iter().copied())).collect()
     }
 
     /// Applies `statistic` to the samples of every metric.
@@ -314,12 +314,11 @@ impl Group {
 
     fn tardiness(&self, counts: Counts) -> Option<SchedulerTardiness> {
         let of_runs = || self.runs.iter().filter_map(|run| run.tardiness_ns);
-        let run_maxima: Vec<f64> = of_runs().filter_map(|t| ratio(t.max.into(), 1)).collect();
         Some(SchedulerTardiness {
             mean: ratio(i128::try_from(self.tardiness_ns).ok()?, counts.completed.into())?,
             max: of_runs().map(|t| t.max).max()?,
-            mean_of_task_maxima: mean(&of_runs().map(|t| t.mean_of_task_maxima).collect::<Vec<_>>())?,
-            mean_of_run_maxima: mean(&run_maxima)?,
+            mean_of_task_maxima: mean(of_runs().map(|t| t.mean_of_task_maxima))?,
+            mean_of_run_maxima: mean(of_runs().filter_map(|t| ratio(t.max.into(), 1)))?,
         })
     }
 

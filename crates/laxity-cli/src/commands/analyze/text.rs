@@ -69,12 +69,12 @@ fn lines(
     for one in schedulers {
         for note in of(one).iter().filter(is_shown) {
             match notes.iter_mut().find(|(text, _)| text == note) {
-                Some((_, whose)) => whose.push(&one.scheduler),
+                Some((_, names)) => names.push(&one.scheduler),
                 None => notes.push((note, vec![&one.scheduler])),
             }
         }
     }
-    notes.iter().map(|(note, whose)| format!("{word} ({}): {note}\n", whose.join(", "))).collect()
+    notes.iter().map(|(note, names)| format!("{word} ({}): {note}\n", names.join(", "))).collect()
 }
 
 fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> String {

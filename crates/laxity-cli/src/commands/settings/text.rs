@@ -71,13 +71,13 @@ fn of_cell(answer: &Answer, settings: &SettingsAnswer, cell: &CellSettings) -> S
         Some(order) => format!("priorities {order}; utilization"),
         None => "admitted bandwidth".to_owned(),
     };
-    let whose = if settings.tasks.iter().any(|task| task.runtime_ns.is_some()) {
+    let rule = if settings.tasks.iter().any(|task| task.runtime_ns.is_some()) {
         format!("{}: sched_rt_runtime_us less the servers", answer.kernel.whose)
     } else {
         format!("{}: SCHED_FIFO", answer.kernel.whose)
     };
     format!(
-        "{}: {what} {:.4} of {:.4} ({whose})\n",
+        "{}: {what} {:.4} of {:.4} ({rule})\n",
         cpus_named(&cell.cpus),
         share(cell.bandwidth_q20),
         share(cell.limit_q20)

@@ -105,7 +105,7 @@ impl Really<'_> {
     fn is_known(&self, at: usize) -> bool {
         let curves = self.conducted.points.values().flat_map(|tally| &tally.sums.curves);
         curves.into_iter().any(|curve| match &curve.metrics[at] {
-            Kept::Number(moments) => moments.n > 0,
+            Kept::Number(moments) => moments.count() > 0,
             Kept::Histogram(_) => true,
         })
     }

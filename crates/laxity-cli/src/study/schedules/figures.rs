@@ -89,9 +89,7 @@ fn most(trials: &Trials<'_>, of: fn(&ScheduleRecord) -> u64) -> Option<f64> {
 }
 
 fn mean(trials: &Trials<'_>, of: fn(&Measured) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();
-    let number = f64::from(u32::try_from(values.len()).ok()?);
-    (number > 0.0).then(|| values.iter().sum::<f64>() / number)
+    laxity_trace::mean(trials.iter().filter_map(|trial| of(trial)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "to be drawn")]

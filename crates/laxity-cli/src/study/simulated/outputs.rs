@@ -202,7 +202,9 @@ impl<'a> Told<'a> {
     /// Whether a metric is known anywhere.
     fn is_known(&self, family: usize, (at, ..): Numbered) -> bool {
         let curves = self.points(family).flat_map(|(_, tally)| &tally.curves);
-        curves.into_iter().any(|curve| matches!(&curve.metrics[at], Kept::Number(moments) if moments.n > 0))
+        curves
+            .into_iter()
+            .any(|curve| matches!(&curve.metrics[at], Kept::Number(moments) if moments.count() > 0))
     }
 
     /// A row per value of the axis, and a column per curve.
@@ -217,7 +219,7 @@ impl<'a> Told<'a> {
                     return why(value, curve).unwrap_or_else(|| self.of_sets("-".to_owned(), 0, tally));
                 }
             };
-            self.of_sets(text, moments.n, tally)
+            self.of_sets(text, moments.count(), tally)
         };
         let row = |(value, tally): (u64, &SimulationTally)| {
             let curves = (0..self.study.curves.len()).map(|curve| cell((value, tally), curve));

@@ -81,7 +81,7 @@ fn a_decision_has_in_its_hands_what_it_takes() {
         activities.contains(&Activity { about: About::Task(0), ..activity(5, 9, Cause::Decision) })
     };
     assert!(taken(9));
-    assert!(!taken(8), "it only said who is next");
+    assert!(!taken(8), "it only said which job is next");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The lives of promoted threads: they end, have children, lose their CPU, and are put back.
 
 use super::refusals::Bound;
-use super::{Authority, Promoted, SCHED_EXT};
+use super::{Authority, Promoted};
 use laxity_kernel::{Core, Enrolled, Scheduler, monotonic_ns};
 use laxity_run::Standing;
+use laxity_sys::policy;
 
 impl Authority {
     /// A thread leaves when it has ended, or has got another policy by other means; children become what they
@@ -11,7 +12,7 @@ impl Authority {
     pub(super) fn look_after(&mut self, scheduler: &Scheduler) {
         let has_left = |promoted: &&Promoted| {
             let now = Standing::of(promoted.standing.tid());
-            !promoted.standing.is_alive() || now.is_ok_and(|now| now.policy() != SCHED_EXT)
+            !promoted.standing.is_alive() || now.is_ok_and(|now| now.policy() != policy::EXT)
         };
         let left: Vec<i32> = self.promoted.iter().filter(has_left).map(Promoted::tid).collect();
         // Also the children of threads that have left.

@@ -10,7 +10,7 @@
 //! A T1, B T2; # kernel, . idle
 //! ```
 //!
-//! 1. A column is a round span of time. It shows the job that has the CPU for most of the time that anyone has it, however
+//! 1. A column is a round span of time. It shows the job that has the CPU for most of the time that any has it, however
 //!    short; `#` if kernel work takes more than half of the column; idle if no job ran in it at all.
 //! 2. In the row of a task, `^` is a release, `v` a deadline, both together `|`, and `!` a deadline missed. Below it, a
 //!    digit is the CPU on which the task runs, and `-` a job that waits.

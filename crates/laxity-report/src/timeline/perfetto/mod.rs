@@ -20,7 +20,7 @@ mod messages;
 mod packets;
 mod tracks;
 
-use laxity_model::{Diagnostic, Existing, OutputFile, Result, ShownPath as _, TaskSet, cannot_write};
+use laxity_model::{Existing, OutputFile, Result, TaskSet, cannot_write};
 use laxity_trace::{Activity, Event, EventKind, Segment, SegmentBuilder};
 use messages::{TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackEvent};
 use packets::{Note, Packets};
@@ -31,18 +31,15 @@ use tracks::Tracks;
 
 /// Writes the schedule as a Perfetto trace. CPUs `0..cpus` get a track even if nothing runs there.
 ///
-/// Errors: those of the events; the sink, which messages call `name`.
+/// Errors: those of the events; the sink, which messages call by this path.
 pub fn write<W: Write>(
     set: &TaskSet,
     cpus: u32,
     events: impl IntoIterator<Item = Result<Event>>,
     sink: W,
-    name: &str,
+    path: &Path,
 ) -> Result<W> {
-    let cannot = |error: io::Error| {
-        Diagnostic::environment(format!("cannot write {name}: {error}"))
-            .hint("check free space and permissions, or choose another place")
-    };
+    let cannot = |error: io::Error| cannot_write(path, &error);
     let mut trace = Trace::new(set, cpus, sink).map_err(cannot)?;
     for event in events {
         trace.take(&event?).map_err(cannot)?;
@@ -60,9 +57,8 @@ pub fn write_file(
     path: &Path,
     existing: Existing,
 ) -> Result<()> {
-    let name = path.shown().to_string();
     let file = BufWriter::new(OutputFile::create(path, existing)?);
-    let written = write(set, cpus, events, file, &name)?;
+    let written = write(set, cpus, events, file, path)?;
     written.into_inner().map_err(|error| cannot_write(path, error.error()))?.finish()
 }
 

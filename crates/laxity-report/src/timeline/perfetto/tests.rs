@@ -15,7 +15,8 @@ struct TraceFile {
 }
 
 fn decoded(set: &TaskSet, cpus: u32, events: &[Event]) -> TraceFile {
-    let bytes = write(set, cpus, events.iter().copied().map(Ok), Vec::new(), "trace").expect("writes");
+    let bytes =
+        write(set, cpus, events.iter().copied().map(Ok), Vec::new(), Path::new("trace")).expect("writes");
     TraceFile::decode(bytes.as_slice()).expect("decodes")
 }
 
@@ -157,7 +158,7 @@ fn aborted_jobs_end_and_are_marked() {
 #[test]
 fn packets_are_fields_of_the_trace() {
     let set = sample::set();
-    let bytes = write(&set, 0, std::iter::empty(), Vec::new(), "trace").expect("writes");
+    let bytes = write(&set, 0, std::iter::empty(), Vec::new(), Path::new("trace")).expect("writes");
     // Trace.packet, length; sequence 1; interned_data { debug_annotation_names { iid 1, "job" } ...
     assert_eq!(bytes[..16], [0x0a, 30, 0x50, 1, 0x62, 24, 0x1a, 7, 8, 1, 0x12, 3, b'j', b'o', b'b', 0x1a]);
     // ... sequence_flags: state cleared, state needed.
@@ -175,7 +176,8 @@ fn a_full_disk_is_a_diagnostic() {
             Ok(())
         }
     }
-    let written = write(&sample::set(), 2, sample::events().into_iter().map(Ok), Full, "a.perfetto-trace");
+    let written =
+        write(&sample::set(), 2, sample::events().into_iter().map(Ok), Full, Path::new("a.perfetto-trace"));
     let error = written.map(|_| ()).expect_err("no room");
     assert!(error.message.contains("cannot write a.perfetto-trace"), "{}", error.message);
 }
