@@ -8,10 +8,10 @@
 //!    before it. The others are drawn elsewhere (`laxity_sim::Background`).
 
 use crate::Decimal;
-use crate::catalogue::{Description, defaults};
 use crate::draft::{Draft, TASKS_MAX};
+use crate::generator::{Description, Draw, Generate, Generator};
+use crate::parameter::defaults;
 use crate::parameters::{Parametric, Reader};
-use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use laxity_model::{Diagnostic, Duration, Result};
 use std::sync::Arc;

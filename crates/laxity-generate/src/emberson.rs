@@ -7,12 +7,12 @@
 //!
 //! Source: P. Emberson, R. Stafford, R. I. Davis, WATERS 2010; rescaling: lelli2012, 5.3.
 
-use crate::catalogue::{Description, GRANULARITY, PERIODS, TASKS, UTILIZATION, absent};
 use crate::draft::{Draft, trim_to};
 use crate::fixed_sum::FixedSum;
+use crate::generator::{Description, Draw, Generate, Generator};
+use crate::parameter::{GRANULARITY, PERIODS, TASKS, UTILIZATION, absent};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
-use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use crate::{Decimal, total};
 use laxity_model::{Diagnostic, Duration, Result};

@@ -18,11 +18,11 @@
 //! real-time scheduler", ECRTS 2009.
 
 use crate::Decimal;
-use crate::catalogue::{Description, GRANULARITY, defaults, required};
 use crate::draft::{Draft, Memory, TASKS_MAX};
+use crate::generator::{Description, Draw, Generate, Generator};
+use crate::parameter::{GRANULARITY, defaults, required};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, PeriodShape, Periods};
-use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use laxity_model::{Diagnostic, Duration, Group, LoadSum, Names, Result};
 use std::cmp::Ordering;

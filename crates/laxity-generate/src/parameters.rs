@@ -1,7 +1,7 @@
 //! Parameters as text, by name, to options and back.
 
-use crate::catalogue::{COMMON_PARAMETERS, Description, Fallback};
 use crate::common::Common;
+use crate::parameter::{COMMON_PARAMETERS, Fallback, Parameter};
 use laxity_model::{AccessPattern, ByteSize, Diagnostic, Names, Result};
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,31 +11,33 @@ pub type Parameters = BTreeMap<String, String>;
 
 /// Parameters of one generator, all of them known to it.
 pub(crate) struct Reader<'a> {
-    generator: &'static Description,
+    /// Its name.
+    generator: &'static str,
+    own: &'static [Parameter],
     given: &'a Parameters,
 }
 
 impl<'a> Reader<'a> {
     /// An unknown name is an error.
-    pub(crate) fn new(generator: &'static Description, given: &'a Parameters) -> Result<Self> {
-        let reader = Reader { generator, given };
+    pub(crate) fn new(
+        generator: &'static str,
+        own: &'static [Parameter],
+        given: &'a Parameters,
+    ) -> Result<Self> {
+        let reader = Reader { generator, own, given };
         match given.keys().find(|name| reader.default_of(name).is_none()) {
             None => Ok(reader),
             Some(unknown) => {
-                let known: Vec<&str> = generator
-                    .parameters
-                    .iter()
-                    .chain(COMMON_PARAMETERS)
-                    .map(|parameter| parameter.name)
-                    .collect();
-                Err(Diagnostic::usage(format!("generator `{}` has no parameter `{unknown}`", generator.name))
+                let known: Vec<&str> =
+                    own.iter().chain(COMMON_PARAMETERS).map(|parameter| parameter.name).collect();
+                Err(Diagnostic::usage(format!("generator `{}` has no parameter `{unknown}`", generator))
                     .hint(Names::of("parameter", &known).hint(unknown)))
             }
         }
     }
 
     fn default_of(&self, name: &str) -> Option<Fallback> {
-        let mut all = self.generator.parameters.iter().chain(COMMON_PARAMETERS);
+        let mut all = self.own.iter().chain(COMMON_PARAMETERS);
         all.find(|parameter| parameter.name == name).map(|parameter| parameter.fallback)
     }
 
@@ -60,7 +62,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn needed<T>(&self, name: &str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| {
-            Diagnostic::usage(format!("generator `{}` needs the parameter `{name}`", self.generator.name))
+            Diagnostic::usage(format!("generator `{}` needs the parameter `{name}`", self.generator))
                 .hint(format!("give `{name}` a value"))
         })
     }

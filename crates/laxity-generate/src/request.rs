@@ -1,61 +1,12 @@
 //! What to generate, and the generated sets.
 
-use crate::catalogue::{Description, GENERATORS, description};
+use crate::catalogue::{GENERATORS, description};
 use crate::common::Common;
-use crate::draft::Draft;
+use crate::generator::{Draw, Generator};
 use crate::parameters::{Parameters, Parametric as _, Reader};
 use crate::stream::RNG_NAME;
 use laxity_model::{Diagnostic, Names, Provenance, Result, Task, TaskSet};
-use std::fmt;
 use std::sync::Arc;
-
-/// What a generator is, with its own options. One is a module: a type that does this, its description, and a line in
-/// [`GENERATORS`].
-pub(crate) trait Generate: fmt::Debug + Send + Sync {
-    /// What it is and takes.
-    fn description(&self) -> &'static Description;
-    /// Every parameter that matters, defaults too.
-    fn written(&self) -> Vec<(&'static str, String)>;
-    /// Checks the options and computes once what all sets share.
-    fn prepare(&self) -> Result<Arc<dyn Draw>>;
-}
-
-/// Checked options, by which sets are drawn.
-pub(crate) trait Draw: fmt::Debug + Send + Sync {
-    /// The tasks of a set.
-    fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>>;
-    /// Why a set is empty, as no set with a name may be; nothing of a generator whose sets never are.
-    fn refuse_empty(&self, seed: u64, index: u64) -> Option<Diagnostic> {
-        let _ = (seed, index);
-        None
-    }
-}
-
-/// A generator with its own options: `Generator::from(Emberson::new(...))`.
-#[derive(Debug, Clone)]
-pub struct Generator(Arc<dyn Generate>);
-
-impl<G: Generate + 'static> From<G> for Generator {
-    fn from(options: G) -> Self {
-        Generator(Arc::new(options))
-    }
-}
-
-/// The same generator with the same options.
-impl PartialEq for Generator {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.0.written() == other.0.written()
-    }
-}
-
-impl Eq for Generator {}
-
-impl Generator {
-    /// The name on the command line.
-    pub fn name(&self) -> &'static str {
-        self.0.description().name
-    }
-}
 
 /// Everything that determines a sequence of task sets: set k is a function of the request and k alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +26,7 @@ impl Request {
             let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
             Names::of("generator", &known).listed_by("laxity list generators").unknown(generator)
         })?;
-        let reader = Reader::new(generator, parameters)?;
+        let reader = Reader::new(generator.name, generator.parameters, parameters)?;
         Ok(Request { generator: (generator.read)(&reader)?, common: Common::read(&reader)?, seed })
     }
 

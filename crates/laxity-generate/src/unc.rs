@@ -10,11 +10,11 @@
 //! Sources: ackelman2018, 4.2; cerqueira2014, V-A; B. Brandenburg, "Scheduling and Locking in Multiprocessor
 //! Real-Time Operating Systems", 2011, chapter 4; names as in SchedCAT.
 
-use crate::catalogue::{Description, GRANULARITY, PERIODS_HELP, absent, defaults};
 use crate::draft::{Draft, TASKS_MAX};
+use crate::generator::{Description, Draw, Generate, Generator};
+use crate::parameter::{GRANULARITY, PERIODS_HELP, absent, defaults};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
-use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream};
 use crate::words::words;
 use crate::{Decimal, total};

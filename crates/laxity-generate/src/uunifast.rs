@@ -9,12 +9,12 @@
 //! 2005; R. I. Davis, A. Burns, "Improved priority assignment for global fixed priority pre-emptive
 //! scheduling in multiprocessor real-time systems", Real-Time Systems 47, 2011 (discard).
 
-use crate::catalogue::{Description, GRANULARITY, PERIODS, TASKS, UTILIZATION};
 use crate::draft::{Draft, trim_to};
 use crate::fixed_sum::root;
+use crate::generator::{Description, Draw, Generate, Generator};
+use crate::parameter::{GRANULARITY, PERIODS, TASKS, UTILIZATION};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
-use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream, floor_u64};
 use crate::{Decimal, total};
 use laxity_model::{Diagnostic, Duration, Result};

@@ -16,10 +16,10 @@
 //! tables III, IV and V.
 
 use crate::Decimal;
-use crate::catalogue::{Description, absent, defaults};
 use crate::draft::{Draft, TASKS_MAX, trim_to};
+use crate::generator::{Description, Draw, Generate, Generator};
+use crate::parameter::{absent, defaults};
 use crate::parameters::{Parametric, Reader};
-use crate::request::{Draw, Generate, Generator};
 use crate::stream::{Purpose, Stream, floor_u64};
 use crate::total::check_count;
 use crate::weibull::CutWeibull;

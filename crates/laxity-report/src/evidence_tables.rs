@@ -67,8 +67,11 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     Table { caption: "Schedulers at a glance, best first".to_owned(), columns, rows, notes }
 }
 
+/// What stands in a column.
+type FieldOf = fn(&Evidence) -> Field;
+
 /// What the glance has of every scheduler behind its name and its runs: titles, and fields where something ran.
-const GLANCE: &[(&str, fn(&Evidence) -> Field)] = &[
+const GLANCE: &[(&str, FieldOf)] = &[
     ("Jobs", |e| number::count(e.counts.jobs).into()),
     ("Missed", |e| Field::toned(number::count(e.counts.misses), missed_tone(e))),
     ("Share", |e| Field::toned(number::percent(e.counts.misses, e.counts.jobs), missed_tone(e))),

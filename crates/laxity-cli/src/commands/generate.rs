@@ -71,7 +71,7 @@ impl FromArgMatches for GenerateArguments {
         let (generator, matches) = matches.subcommand().expect("clap requires a subcommand");
         let mut parameters = Parameters::new();
         let own = GENERATORS.iter().find(|g| g.name == generator).map_or(&[][..], |g| g.parameters);
-        let common = if generator == GRID { &COMMON_PARAMETERS[..0] } else { &COMMON_PARAMETERS[..] };
+        let common = if generator == GRID { &[] } else { COMMON_PARAMETERS };
         for parameter in own.iter().chain(common) {
             if let Some(value) = matches.get_one::<String>(parameter.name) {
                 parameters.insert(parameter.name.to_owned(), value.clone());
