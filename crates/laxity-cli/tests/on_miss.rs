@@ -5,7 +5,7 @@ mod patience;
 
 use host::{laxity, machine, words};
 use laxity_model::TaskSet;
-use laxity_trace::{Job, Outcome, Results, RunSummary};
+use laxity_trace::{Job, JobOutcome, Results, RunSummary};
 use patience::real_run;
 use std::fs;
 
@@ -64,11 +64,11 @@ fn a_job_that_is_not_done_at_its_deadline_is_aborted_after_it() {
             let jobs = of_task(&results, task);
             for job in &jobs {
                 match (job.outcome, job.finish_ns) {
-                    (Outcome::Aborted, Some(end)) => {
+                    (JobOutcome::Aborted, Some(end)) => {
                         assert!(end >= job.deadline_ns && job.start_ns <= job.finish_ns, "{job:?}");
                         assert!(job.cpu_time_ns.is_some() && job.response_ns().is_none(), "{job:?}");
                     }
-                    (Outcome::Completed, Some(_)) | (Outcome::Unfinished, None) => {}
+                    (JobOutcome::Completed, Some(_)) | (JobOutcome::Unfinished, None) => {}
                     _ => panic!("{job:?}"),
                 }
             }
@@ -80,7 +80,7 @@ fn a_job_that_is_not_done_at_its_deadline_is_aborted_after_it() {
         let starved = of_task(&results, 2);
         assert!(
             (scheduler, model) != ("g-rm", "cpu-time")
-                || starved.iter().all(|job| job.outcome != Outcome::Completed),
+                || starved.iter().all(|job| job.outcome != JobOutcome::Completed),
             "{starved:?}"
         );
     }
@@ -89,7 +89,7 @@ fn a_job_that_is_not_done_at_its_deadline_is_aborted_after_it() {
 /// What is simulated beside the measurements follows the same rule.
 #[test]
 fn simulations_beside_measurements_have_the_same_rule() {
-    for (on_miss, own) in [("abort", Outcome::Aborted), ("skip", Outcome::Skipped)] {
+    for (on_miss, own) in [("abort", JobOutcome::Aborted), ("skip", JobOutcome::Skipped)] {
         let _machine = machine();
         let directory = tempfile::tempdir().expect("directory");
         let (set, out) = (directory.path().join("over.toml"), directory.path().join("out"));
@@ -117,8 +117,8 @@ fn simulations_beside_measurements_have_the_same_rule() {
         let results = laxity_trace::load(&out).expect("results");
         let simulated = results.runs.iter().find(|run| run.host == laxity_trace::Host::Simulator);
         let jobs = &simulated.expect("simulated, too").jobs;
-        let with = |outcome: Outcome| jobs.iter().filter(|job| job.outcome == outcome).count();
-        let other = if own == Outcome::Aborted { Outcome::Skipped } else { Outcome::Aborted };
+        let with = |outcome: JobOutcome| jobs.iter().filter(|job| job.outcome == outcome).count();
+        let other = if own == JobOutcome::Aborted { JobOutcome::Skipped } else { JobOutcome::Aborted };
         assert!(with(own) > 3 && with(other) == 0, "{on_miss}: {jobs:?}");
     }
 }
@@ -138,13 +138,13 @@ fn releases_that_pass_while_a_job_is_late_are_skipped_and_no_others() {
             assert!(jobs.iter().zip(0..).all(|(job, index)| job.index == index), "each release has its row");
             for (at, job) in jobs.iter().enumerate() {
                 let late = |other: &&Job| {
-                    other.outcome != Outcome::Skipped
+                    other.outcome != JobOutcome::Skipped
                         && other.deadline_ns <= job.release_ns
                         && other.finish_ns.is_none_or(|finish| job.release_ns < finish)
                 };
                 let passed_by = jobs[..at].iter().copied().find(late);
-                assert_eq!(job.outcome == Outcome::Skipped, passed_by.is_some(), "{job:?} {passed_by:?}");
-                if job.outcome == Outcome::Skipped {
+                assert_eq!(job.outcome == JobOutcome::Skipped, passed_by.is_some(), "{job:?} {passed_by:?}");
+                if job.outcome == JobOutcome::Skipped {
                     assert_eq!((job.start_ns, job.finish_ns, job.cpu_time_ns), (None, None, None), "{job:?}");
                 }
             }

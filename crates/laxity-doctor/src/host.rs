@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::result::Result as Outcome;
+use std::result::Result as Seen;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ impl Read {
     }
 
     /// The value as a number, a list or the like.
-    pub fn parsed<T: FromStr>(&self) -> Outcome<T, Unseen> {
+    pub fn parsed<T: FromStr>(&self) -> Seen<T, Unseen> {
         self.value().parse().map_err(|_| self.not_understood())
     }
 
@@ -105,8 +105,8 @@ fn shortened(text: &str) -> String {
 
 /// What was counted at an instant.
 struct Counted {
-    interrupts: Outcome<Interrupts, Unseen>,
-    time: Outcome<CpuTime, Unseen>,
+    interrupts: Seen<Interrupts, Unseen>,
+    time: Seen<CpuTime, Unseen>,
     memory: BTreeMap<String, u64>,
     rcu: BTreeMap<u32, u64>,
 }
@@ -117,7 +117,7 @@ pub struct Host {
     online: CpuList,
     cpus: CpuList,
     machine: Machine,
-    config: Outcome<KernelConfig, Unseen>,
+    config: Seen<KernelConfig, Unseen>,
     before: Option<Counted>,
     after: Option<Counted>,
     length: Duration,
@@ -216,7 +216,7 @@ impl Host {
     }
 
     /// A file of that machine, or why it cannot be read.
-    pub(crate) fn text(&self, file: &str) -> Outcome<Read, Unseen> {
+    pub(crate) fn text(&self, file: &str) -> Seen<Read, Unseen> {
         match fs::read(self.path(file)) {
             Ok(bytes) => {
                 Ok(Read { file: file.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() })
@@ -246,7 +246,7 @@ impl Host {
     }
 
     /// A file that may be absent without harm.
-    pub(crate) fn optional(&self, file: &str) -> Outcome<Option<Read>, Unseen> {
+    pub(crate) fn optional(&self, file: &str) -> Seen<Option<Read>, Unseen> {
         match self.exists(file) {
             true => self.text(file).map(Some),
             false => Ok(None),
@@ -276,12 +276,12 @@ impl Host {
     }
 
     /// A file of each real-time CPU; `file` has `{cpu}` where its number stands.
-    pub(crate) fn of_each(&self, file: &str) -> Outcome<Vec<(u32, Read)>, Unseen> {
+    pub(crate) fn of_each(&self, file: &str) -> Seen<Vec<(u32, Read)>, Unseen> {
         self.cpus.iter().map(|cpu| Ok((cpu, self.text(&file.replace("{cpu}", &cpu.to_string()))?))).collect()
     }
 
     /// What results keep of a machine.
-    pub(crate) fn fact(&self, name: &str) -> Outcome<&str, Unseen> {
+    pub(crate) fn fact(&self, name: &str) -> Seen<&str, Unseen> {
         match self.machine.facts.get(name).map(String::as_str) {
             None | Some("unknown") => {
                 unseen(format!("the machine does not say its {}", name.replace('_', " ")))
@@ -291,12 +291,12 @@ impl Host {
     }
 
     /// How the kernel was built.
-    pub(crate) fn config(&self) -> Outcome<&KernelConfig, Unseen> {
+    pub(crate) fn config(&self) -> Seen<&KernelConfig, Unseen> {
         self.config.as_ref().map_err(Clone::clone)
     }
 
     /// The kernel's release: `6.18.1-amd64`.
-    pub(crate) fn release(&self) -> Outcome<&str, Unseen> {
+    pub(crate) fn release(&self) -> Seen<&str, Unseen> {
         match self.machine.kernel.as_str() {
             "unknown" => unseen("there is no /proc/sys/kernel/osrelease"),
             // It becomes part of a path.
@@ -306,7 +306,7 @@ impl Host {
     }
 
     /// The kernel's version, as (major, minor).
-    pub(crate) fn version(&self) -> Outcome<(u32, u32), Unseen> {
+    pub(crate) fn version(&self) -> Seen<(u32, u32), Unseen> {
         let release = self.release()?;
         let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse().ok());
         match (numbers.next(), numbers.next()) {
@@ -321,7 +321,7 @@ impl Host {
     }
 
     /// The value of a parameter on the kernel's command line, and the evidence; `None` where it is not there.
-    pub(crate) fn booted_with(&self, name: &str) -> Outcome<Option<(String, Evidence)>, Unseen> {
+    pub(crate) fn booted_with(&self, name: &str) -> Seen<Option<(String, Evidence)>, Unseen> {
         let line = self.text("/proc/cmdline")?;
         Ok(parameter(&line.text, name).map(|value| {
             let word = if value.is_empty() { name.to_owned() } else { format!("{name}={value}") };
@@ -330,7 +330,7 @@ impl Host {
     }
 
     /// The CPUs that no load balancing reaches: those of `isolcpus=` and of isolated partitions of cgroup v2.
-    pub(crate) fn isolated(&self) -> Outcome<(CpuList, Vec<Evidence>), Unseen> {
+    pub(crate) fn isolated(&self) -> Seen<(CpuList, Vec<Evidence>), Unseen> {
         let booted = self.text("/sys/devices/system/cpu/isolated")?;
         let mut cpus: CpuList = booted.parsed()?;
         let mut evidence = vec![booted.evidence()];
@@ -343,7 +343,7 @@ impl Host {
     }
 
     /// Interrupts before and after the pause.
-    pub(crate) fn interrupts(&self) -> Outcome<(&Interrupts, &Interrupts), Unseen> {
+    pub(crate) fn interrupts(&self) -> Seen<(&Interrupts, &Interrupts), Unseen> {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => {
                 let (before, after) = (before.interrupts.as_ref(), after.interrupts.as_ref());
@@ -368,7 +368,7 @@ impl Host {
     }
 
     /// CPU time of the real-time CPUs before and after the pause.
-    pub(crate) fn cpu_times(&self) -> Outcome<(CpuTime, CpuTime), Unseen> {
+    pub(crate) fn cpu_times(&self) -> Seen<(CpuTime, CpuTime), Unseen> {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => Ok((before.time.clone()?, after.time.clone()?)),
             _ => unseen("the counters were not watched"),

@@ -16,7 +16,7 @@ use laxity_kernel::RunningServer;
 use laxity_kernel::rings::{RECORD_BYTES, Record};
 use laxity_kernel::schedule::Recorded;
 use laxity_model::{ByteSize, Diagnostic, Duration, OnMiss, Result};
-use laxity_trace::{Counters, Disturbance, Job, Outcome, RunStatus};
+use laxity_trace::{Counters, Disturbance, Job, JobOutcome, RunStatus};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -418,7 +418,7 @@ fn collect(
             };
             let job = job(id, index, slot, during);
             // What was not released has counted nothing.
-            if job.outcome != Outcome::Skipped {
+            if job.outcome != JobOutcome::Skipped {
                 before = after;
             }
             jobs.push(job);
@@ -432,11 +432,11 @@ fn collect(
 fn skip_behind_unfinished(jobs: &mut [Job], on_miss: OnMiss) {
     // The first job of the present task that was under way at the end: (task, deadline).
     let mut under_way: Option<(u32, u64)> = None;
-    for job in jobs.iter_mut().filter(|job| job.outcome == Outcome::Unfinished) {
+    for job in jobs.iter_mut().filter(|job| job.outcome == JobOutcome::Unfinished) {
         match under_way {
             Some((task, deadline_ns)) if task == job.task => {
                 if on_miss.skips(job.release_ns, deadline_ns, None) {
-                    job.outcome = Outcome::Skipped;
+                    job.outcome = JobOutcome::Skipped;
                 }
             }
             _ => under_way = Some((job.task, job.deadline_ns)),
@@ -450,10 +450,10 @@ fn job(task: u32, index: u32, slot: &Slot, during: impl Fn(Count) -> Option<u64>
     let small = |count: Count| during(count).and_then(|value| u32::try_from(value).ok());
     let finish_ns = word(&slot.finish_ns);
     let outcome = match slot.end.load(Acquire) {
-        job_end::COMPLETED => Outcome::Completed,
-        job_end::ABORTED => Outcome::Aborted,
-        job_end::SKIPPED => Outcome::Skipped,
-        _ => Outcome::Unfinished,
+        job_end::COMPLETED => JobOutcome::Completed,
+        job_end::ABORTED => JobOutcome::Aborted,
+        job_end::SKIPPED => JobOutcome::Skipped,
+        _ => JobOutcome::Unfinished,
     };
     Job {
         task,

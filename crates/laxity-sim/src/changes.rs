@@ -100,12 +100,12 @@ pub struct Changed {
     /// When that was decided, in ns.
     pub at_ns: u64,
     /// What.
-    pub outcome: Outcome,
+    pub outcome: ChangeOutcome,
 }
 
 /// See [`Changed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ChangeOutcome {
     /// The task is a real-time task of this CPU.
     RealTime {
         /// Its number.

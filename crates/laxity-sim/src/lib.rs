@@ -11,7 +11,7 @@ mod servers;
 mod setup;
 
 pub use background::{Background, BackgroundSummary, BackgroundTask, TICK};
-pub use changes::{Change, Changed, Changes, Outcome, PATIENCE, Promise, What};
+pub use changes::{Change, ChangeOutcome, Changed, Changes, PATIENCE, Promise, What};
 pub use engine::{Ended, simulate};
 pub use observer::{Observer, Recording};
 pub use servers::Servers;

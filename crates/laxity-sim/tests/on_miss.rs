@@ -10,7 +10,7 @@ use laxity_model::{
 };
 use laxity_oracle::{Oracle, TimelineBuilder, first_difference, reference, tiny, verify};
 use laxity_sim::Recording;
-use laxity_trace::{EventKind, Job, Outcome};
+use laxity_trace::{EventKind, Job, JobOutcome};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
@@ -26,32 +26,32 @@ fn context(case: &Case, scheduler: PolicyScheduler) -> String {
 
 /// The outcomes of a task's jobs are what the rule says, told from releases and ends alone.
 fn follows_the_rule(case: &Case, jobs: &[&Job], costless: bool) -> bool {
-    let ended = |job: &Job| matches!(job.outcome, Outcome::Completed | Outcome::Aborted);
+    let ended = |job: &Job| matches!(job.outcome, JobOutcome::Completed | JobOutcome::Aborted);
     let each = jobs.iter().enumerate().all(|(at, job)| {
-        let done = job.finish_ns.filter(|_| job.outcome == Outcome::Completed);
+        let done = job.finish_ns.filter(|_| job.outcome == JobOutcome::Completed);
         let passed = |earlier: &&&Job| {
-            earlier.outcome != Outcome::Skipped
+            earlier.outcome != JobOutcome::Skipped
                 && case.on_miss.skips(job.release_ns, earlier.deadline_ns, earlier.finish_ns)
         };
         let skipped = jobs[..at].iter().any(|earlier| passed(&earlier));
         let spent = job.cpu_time_ns.unwrap_or_default();
         let asked = job.demand_ns.expect("known");
         let right = match job.outcome {
-            Outcome::Skipped => {
+            JobOutcome::Skipped => {
                 (job.start_ns, job.finish_ns, job.cpu_time_ns, job.migrations) == (None, None, None, None)
             }
-            Outcome::Aborted => {
+            JobOutcome::Aborted => {
                 let (start, end) = (job.start_ns.expect("it had a CPU"), job.finish_ns.expect("it ended"));
                 // It ends with its deadline, or stops as soon as it is given a core: on a costless one at once.
                 end >= job.deadline_ns && (spent < asked || !costless) && (start < end || spent == 0)
             }
-            Outcome::Completed => {
+            JobOutcome::Completed => {
                 case.on_miss != OnMiss::Abort || done.is_some_and(|done| done <= job.deadline_ns)
             }
-            Outcome::Unfinished => job.finish_ns.is_none(),
-            Outcome::Ordinary => false,
+            JobOutcome::Unfinished => job.finish_ns.is_none(),
+            JobOutcome::Ordinary => false,
         };
-        right && skipped == (job.outcome == Outcome::Skipped) && usize::try_from(job.index) == Ok(at)
+        right && skipped == (job.outcome == JobOutcome::Skipped) && usize::try_from(job.index) == Ok(at)
     });
     // Late jobs hold up those after them, and no job overtakes.
     let ends: Vec<u64> = jobs.iter().filter(|job| ended(job)).filter_map(|job| job.finish_ns).collect();
@@ -68,7 +68,7 @@ fn by_task(jobs: &[Job]) -> BTreeMap<u32, Vec<&Job>> {
 
 /// How often jobs ended in the way that the rule is about.
 fn count(recording: &Recording, on_miss: OnMiss) -> usize {
-    let outcome = if on_miss == OnMiss::Abort { Outcome::Aborted } else { Outcome::Skipped };
+    let outcome = if on_miss == OnMiss::Abort { JobOutcome::Aborted } else { JobOutcome::Skipped };
     recording.jobs.iter().filter(|job| job.outcome == outcome).count()
 }
 
@@ -199,7 +199,7 @@ fn a_job_without_a_core_aborts_when_it_gets_one() {
     let case = Case { set, on_miss: OnMiss::Abort, duration: us(20), ..Case::plain() };
     let recording = case.simulate(global(Policy::Fpp, PriorityRule::RateMonotonic), 1);
     let b = recording.jobs.iter().find(|job| job.task == 1).expect("a job");
-    assert_eq!(b.outcome, Outcome::Aborted);
+    assert_eq!(b.outcome, JobOutcome::Aborted);
     assert_eq!(
         (b.deadline_ns, b.start_ns, b.finish_ns, b.cpu_time_ns),
         (3_000, Some(4_000), Some(4_000), Some(0))

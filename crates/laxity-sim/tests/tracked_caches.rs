@@ -11,7 +11,7 @@ use laxity_model::{
 use laxity_oracle::verify;
 use laxity_sim::Recording;
 use laxity_sim::costs::{CacheCosts, Cost, Costs, LineLatencies, Reload};
-use laxity_trace::{Efficiency, EventKind, Outcome};
+use laxity_trace::{Efficiency, EventKind, JobOutcome};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -291,11 +291,11 @@ fn warm_time_is_that_of_the_cores_where_jobs_were() {
         let scheduler = PolicyScheduler { policy: Policy::EdfBh, scope: Scope::Global, rule };
         for job in case.simulate_on(scheduler, &platform, |_| {}).jobs {
             let (warm, used) = (job.warm_ns, job.cpu_time_ns);
-            if !is_cold && job.outcome != Outcome::Skipped {
+            if !is_cold && job.outcome != JobOutcome::Skipped {
                 assert_eq!(warm, used, "seed {seed}: {job:?}\n{}", case.describe());
                 moved += u32::from(job.first_cpu != job.last_cpu);
                 checked += 1;
-            } else if is_cold && job.outcome == Outcome::Completed {
+            } else if is_cold && job.outcome == JobOutcome::Completed {
                 let alone =
                     Speed::new(above, below).expect("a fraction").time_for(job.demand_ns.expect("known"));
                 assert_eq!(warm, Some(alone), "seed {seed}: {job:?}\n{}", case.describe());

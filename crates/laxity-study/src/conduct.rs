@@ -131,7 +131,7 @@ fn next_round<P: Planned>(study: &P, points: &Points<P::Sums>) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, Outcome, POINTS_FILE, Study, Tally};
+    use crate::{Judged, POINTS_FILE, SetOutcome, Study, Tally};
 
     const SETS: u64 = 9;
 
@@ -174,8 +174,9 @@ mod tests {
             if self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) == Ok(1) {
                 self.stop.store(true, SeqCst);
             }
-            let falls =
-                |at: u64| if self.point.value + index < at { Outcome::Accepted } else { Outcome::Rejected };
+            let falls = |at: u64| {
+                if self.point.value + index < at { SetOutcome::Accepted } else { SetOutcome::Rejected }
+            };
             let outcomes = vec![falls(4), falls(13 + self.point.family as u64)];
             Ok(Judged { tasks: self.point.value, utilization_q32: index, outcomes })
         }

@@ -195,7 +195,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, Outcome, Tally};
+    use crate::{Judged, SetOutcome, Tally};
     use laxity_model::Diagnostic;
     use std::collections::BTreeMap;
 
@@ -210,7 +210,7 @@ mod tests {
                 return Err(Diagnostic::usage("the sixth set of point 13"));
             }
             let outcome =
-                if (index + self.0).is_multiple_of(3) { Outcome::Accepted } else { Outcome::Rejected };
+                if (index + self.0).is_multiple_of(3) { SetOutcome::Accepted } else { SetOutcome::Rejected };
             Ok(Judged { tasks: 1, utilization_q32: 1 << index.min(40), outcomes: vec![outcome] })
         }
     }
@@ -268,7 +268,7 @@ mod tests {
 
         fn judge(&self, index: u64) -> Result<Judged> {
             self.0.store(index == 4, SeqCst);
-            Ok(Judged { tasks: 1, utilization_q32: 1, outcomes: vec![Outcome::Rejected] })
+            Ok(Judged { tasks: 1, utilization_q32: 1, outcomes: vec![SetOutcome::Rejected] })
         }
     }
 

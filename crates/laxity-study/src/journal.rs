@@ -174,13 +174,13 @@ fn refused(path: &Path, error: &Error) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, Outcome, Sums, Tally};
+    use crate::{Judged, SetOutcome, Sums, Tally};
     use serde_json::json;
 
     fn tally(accepted: u64) -> Tally {
         let mut tally = Tally::new(1);
         for index in 0..4 {
-            let outcome = if index < accepted { Outcome::Accepted } else { Outcome::OutOfWork };
+            let outcome = if index < accepted { SetOutcome::Accepted } else { SetOutcome::OutOfWork };
             tally.add(&Judged { tasks: 7, utilization_q32: 1 << 40, outcomes: vec![outcome] });
         }
         tally

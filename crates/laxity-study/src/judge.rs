@@ -4,7 +4,7 @@ mod admission;
 mod cell;
 
 use crate::engine::{NEVER, Sampler};
-use crate::{Curve, Judged, Outcome, Point, Study, Tally};
+use crate::{Curve, Judged, Point, SetOutcome, Study, Tally};
 use cell::Judge;
 use laxity_analysis::overheads::working_sets_of;
 use laxity_analysis::{AnalysedCell, SporadicTask, Work};
@@ -58,9 +58,9 @@ impl<'a> PointSampler<'a> {
     /// # Errors
     ///
     /// Tasks that make no set, or a platform that cannot be.
-    pub fn outcomes(&self, tasks: Vec<Task>) -> Result<Vec<Outcome>> {
+    pub fn outcomes(&self, tasks: Vec<Task>) -> Result<Vec<SetOutcome>> {
         if tasks.is_empty() {
-            return Ok(vec![Outcome::Accepted; self.study.series.len()]);
+            return Ok(vec![SetOutcome::Accepted; self.study.series.len()]);
         }
         let set = TaskSet::new("set", tasks)?;
         let (sporadic, working_sets) = (SporadicTask::of_set(&set), working_sets_of(&set));
@@ -93,7 +93,7 @@ impl<'a> PointSampler<'a> {
                         let placed = request.find(curve.placement);
                         by_load.insert(way.clone(), placed.map(|placement| cells(&placement, size)));
                     }
-                    by_load[&way].as_ref().map_or(Outcome::Rejected, |cells| judge.cells(cells))
+                    by_load[&way].as_ref().map_or(SetOutcome::Rejected, |cells| judge.cells(cells))
                 }
             });
         }

@@ -53,4 +53,4 @@ pub use simulation::{
 };
 pub use study::{Changes, Described, Study};
 pub use table::{POINTS_VERSION, Table};
-pub use tally::{Count, Judged, Outcome, Tally, weighted_schedulability};
+pub use tally::{Count, Judged, SetOutcome, Tally, weighted_schedulability};

@@ -8,7 +8,7 @@ const ONE_Q32: u64 = 1 << 32;
 
 /// What a curve says of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum SetOutcome {
     /// Proven.
     Accepted,
     /// Not proven.
@@ -27,7 +27,7 @@ pub struct Judged {
     /// U in units of 2^-32, each task's rounded down.
     pub utilization_q32: u64,
     /// One for each series, in the study's order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<SetOutcome>,
 }
 
 /// Counts of one series at one point.
@@ -96,13 +96,13 @@ impl Sums for Tally {
         self.utilization_q32 += set.utilization_q32;
         for (count, outcome) in self.counts.iter_mut().zip(&set.outcomes) {
             match outcome {
-                Outcome::Accepted => {
+                SetOutcome::Accepted => {
                     count.accepted += 1;
                     count.accepted_q32 += set.utilization_q32;
                 }
-                Outcome::Rejected => {}
-                Outcome::OutOfWork => count.out_of_work += 1,
-                Outcome::NotApplicable => count.not_applicable += 1,
+                SetOutcome::Rejected => {}
+                SetOutcome::OutOfWork => count.out_of_work += 1,
+                SetOutcome::NotApplicable => count.not_applicable += 1,
             }
         }
     }
@@ -145,13 +145,13 @@ pub fn weighted_schedulability<'t>(points: impl Iterator<Item = &'t Tally>, seri
 mod tests {
     use super::*;
 
-    fn judged(utilization_halves: u64, outcomes: [Outcome; 2]) -> Judged {
+    fn judged(utilization_halves: u64, outcomes: [SetOutcome; 2]) -> Judged {
         Judged { tasks: 3, utilization_q32: utilization_halves << 31, outcomes: outcomes.to_vec() }
     }
 
     #[test]
     fn sums_do_not_depend_on_order() {
-        use Outcome::{Accepted, NotApplicable, OutOfWork, Rejected};
+        use SetOutcome::{Accepted, NotApplicable, OutOfWork, Rejected};
         let sets = [
             judged(1, [Accepted, Rejected]),
             judged(3, [Accepted, OutOfWork]),
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     fn weighted_schedulability_is_over_all_points() {
         let mut light = Tally::new(2);
-        light.add(&judged(2, [Outcome::Accepted, Outcome::Rejected]));
+        light.add(&judged(2, [SetOutcome::Accepted, SetOutcome::Rejected]));
         let mut heavy = Tally::new(2);
-        heavy.add(&judged(6, [Outcome::Rejected, Outcome::Rejected]));
+        heavy.add(&judged(6, [SetOutcome::Rejected, SetOutcome::Rejected]));
         assert_eq!(weighted_schedulability([&light, &heavy].into_iter(), 0), Some(0.25));
         assert_eq!(weighted_schedulability([&light, &heavy].into_iter(), 1), Some(0.0));
         assert_eq!(weighted_schedulability([&Tally::new(2)].into_iter(), 0), None);

@@ -5,7 +5,7 @@ use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask, Work};
 use laxity_model::{DeferrableServer, Duration, Platform, Task, TaskSet};
 use laxity_place::{Acceptance, Bin, Method, Request};
-use laxity_study::{Outcome, Point, PointSampler, Study};
+use laxity_study::{Point, PointSampler, SetOutcome, Study};
 
 /// n = 20 on m = 4, as the studies of partitioned scheduling have them.
 const RANDOM: &str = r#"
@@ -50,13 +50,13 @@ fn accepted(study: &Study, utilization: &str, sets: u64) -> Vec<u64> {
     for index in 0..sets {
         let outcomes = sampler.outcomes(sampler.tasks(index).expect("a set")).expect("judges");
         for (count, outcome) in accepted.iter_mut().zip(outcomes) {
-            *count += u64::from(outcome == Outcome::Accepted);
+            *count += u64::from(outcome == SetOutcome::Accepted);
         }
     }
     accepted
 }
 
-fn outcomes(study: &Study, tasks: &[(u64, u64)]) -> Vec<Outcome> {
+fn outcomes(study: &Study, tasks: &[(u64, u64)]) -> Vec<SetOutcome> {
     let point = Point { family: 0, value: study.axis.grid()[0] };
     let task = |(at, &(wcet, period)): (usize, &(u64, u64))| {
         Task::periodic(format!("t{at}"), Duration::from_us(wcet), Duration::from_us(period))
@@ -86,7 +86,7 @@ name = "unc"
 fn a_pair_that_the_load_lets_together_and_the_test_does_not() {
     let curves = curve("load", "p-rm", "fit = \"utilization\"") + &curve("test", "p-rm", "");
     let free = study(TWO, &curves, "TASK-COUNT, SCHEDULE\n1, 0\n");
-    use Outcome::{Accepted, Rejected};
+    use SetOutcome::{Accepted, Rejected};
     assert_eq!(outcomes(&free, &[(26, 70), (62, 100)]), [Rejected, Accepted]);
     // 10/70 goes beside 62/100: R = 62 + 2 * 10 = 82 of 100.
     assert_eq!(outcomes(&free, &[(26, 70), (62, 100), (10, 70)]), [Rejected, Accepted]);
@@ -100,7 +100,7 @@ fn overheads_are_those_of_as_many_tasks_as_the_processor_then_has() {
     for scheduler in ["p-rm", "p-edf"] {
         let curves = curve("load", scheduler, "fit = \"utilization\"") + &curve("test", scheduler, "");
         let study = study(TWO, &curves, "TASK-COUNT, SCHEDULE\n1, 0\n2, 10\n3, 20\n");
-        use Outcome::{Accepted, Rejected};
+        use SetOutcome::{Accepted, Rejected};
         let of = |count| outcomes(&study, &vec![(30, 100); count]);
         assert_eq!(of(2), [Accepted, Accepted], "{scheduler}");
         // By load three go onto the first.
@@ -219,7 +219,7 @@ fn what_is_placed_is_accepted_as_a_whole() {
                 let request = Request::new(&set, bins.collect()).expect("bins").with_acceptance(&alone);
                 let placement = request.find(ffd);
                 let at = format!("{name} {:?}, {}, set {index}", series.guarantee, study.axis.text(value));
-                assert_eq!(placement.is_some(), outcome == Outcome::Accepted, "{at}");
+                assert_eq!(placement.is_some(), outcome == SetOutcome::Accepted, "{at}");
                 let Some(placement) = placement else {
                     refused += 1;
                     continue;
@@ -247,6 +247,6 @@ fn why_a_set_is_not_placed() {
         let curve = study.curves.iter().position(|known| known.name == curve).expect("a curve");
         found[study.series_of(curve, Guarantee::Hard).expect("a series")]
     };
-    assert_eq!(of("p-edf"), Outcome::OutOfWork, "a test has one step");
-    assert_eq!(of("p-fpp:fp"), Outcome::NotApplicable, "priorities are not given");
+    assert_eq!(of("p-edf"), SetOutcome::OutOfWork, "a test has one step");
+    assert_eq!(of("p-fpp:fp"), SetOutcome::NotApplicable, "priorities are not given");
 }

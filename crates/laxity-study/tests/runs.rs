@@ -5,7 +5,7 @@ use laxity_study::{
     Conducted, Gaps, Kept, Measure, Planned, Point, Progress, RunAnswer, RunSets, RunTally, Sampler,
     SimulationAnswer, SimulationSampler, SimulationStudy, Sums, Table, conduct,
 };
-use laxity_trace::{Counters, Host, Job, Outcome, Run, RunStatus};
+use laxity_trace::{Counters, Host, Job, JobOutcome, Run, RunStatus};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ const MS: u64 = 1_000_000;
 
 fn study(text: &str) -> SimulationStudy {
     let study = SimulationStudy::from_text(text, "canned", Path::new("")).expect("a study");
-    study.really_run(None).expect("it can be run")
+    study.for_real(None).expect("it can be run")
 }
 
 /// What was measured of every job of a run.
@@ -71,7 +71,7 @@ fn run(tasks: usize, canned: Canned) -> Run {
         demand_ns: Some(5 * MS),
         warm_ns: None,
         cause: None,
-        outcome: Outcome::Completed,
+        outcome: JobOutcome::Completed,
         start_ns: Some(index * 10 * MS),
         finish_ns: Some(index * 10 * MS + canned.response_ms * MS),
         cpu_time_ns: Some(canned.cpu_ms * MS),
@@ -381,16 +381,16 @@ fn what_can_only_be_simulated_is_refused() {
         (amp.0, amp.1, "admitted one by one"),
         (amp.0, "scheduler = \"p-edf\"\nplacement = \"ffd\"\nfit = \"test\"", "places by the test"),
     ] {
-        let error = of(from, to).really_run(None).expect_err(part);
+        let error = of(from, to).for_real(None).expect_err(part);
         assert!(error.message.contains(part) && error.hint.is_some(), "{error}");
         assert_eq!(error.failure.exit_code(), 2);
     }
     for wrong in [Duration::ZERO, Duration::from_secs(100_000)] {
-        let error = study(STUDY).really_run(Some(wrong)).expect_err("no duration");
+        let error = study(STUDY).for_real(Some(wrong)).expect_err("no duration");
         assert!(error.message.contains("--duration"), "{error}");
     }
     assert_eq!(
-        study(STUDY).really_run(Some(Duration::from_ms(7))).map(|study| study.duration),
+        study(STUDY).for_real(Some(Duration::from_ms(7))).map(|study| study.duration),
         Ok(Duration::from_ms(7))
     );
     // Nothing is lost of a study that names no metrics, but what is never known.
@@ -399,7 +399,7 @@ fn what_can_only_be_simulated_is_refused() {
         "canned",
         Path::new(""),
     );
-    let metrics = all.expect("a study").really_run(None).expect("it can be run").metrics;
+    let metrics = all.expect("a study").for_real(None).expect("it can be run").metrics;
     assert_eq!(metrics.len(), 10, "ten of simulations, less two, and two");
     assert!(metrics.iter().filter(|metric| metric.name == "ipc").all(|metric| {
         metric.description.contains("hardware") && matches!(metric.measure, Measure::Number(..))

@@ -4,7 +4,7 @@
 //! the machine.
 
 use laxity_model::{Duration, Task, TaskSet};
-use laxity_trace::{Counters, Host, Job, Outcome, Run, RunStatus, RunSummary, Tallies};
+use laxity_trace::{Counters, Host, Job, JobOutcome, Run, RunStatus, RunSummary, Tallies};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -68,7 +68,7 @@ fn job(task: u32, index: u32, noise: u32) -> Job {
         demand_ns: Some(1_000_000),
         warm_ns: None,
         cause: None,
-        outcome: Outcome::Completed,
+        outcome: JobOutcome::Completed,
         start_ns: Some(release_ns),
         finish_ns: Some(release_ns + response_ns),
         cpu_time_ns: Some(1_000_000),

@@ -4,7 +4,7 @@ use crate::MissCause;
 
 /// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum JobOutcome {
     /// It ran to its end.
     Completed,
     /// It was released but had not ended when the run did.
@@ -50,7 +50,7 @@ pub struct Job {
     /// what caches hold.
     pub warm_ns: Option<u64>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     /// When its first instruction ran.
     pub start_ns: Option<u64>,
     /// When it ended: completed or aborted.
@@ -71,19 +71,24 @@ pub struct Job {
     pub cause: Option<MissCause>,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// All of them.
-    pub const ALL: [Outcome; 5] =
-        [Outcome::Completed, Outcome::Unfinished, Outcome::Aborted, Outcome::Ordinary, Outcome::Skipped];
+    pub const ALL: [JobOutcome; 5] = [
+        JobOutcome::Completed,
+        JobOutcome::Unfinished,
+        JobOutcome::Aborted,
+        JobOutcome::Ordinary,
+        JobOutcome::Skipped,
+    ];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
-            Outcome::Completed => "completed",
-            Outcome::Unfinished => "unfinished",
-            Outcome::Aborted => "aborted",
-            Outcome::Ordinary => "ordinary",
-            Outcome::Skipped => "skipped",
+            JobOutcome::Completed => "completed",
+            JobOutcome::Unfinished => "unfinished",
+            JobOutcome::Aborted => "aborted",
+            JobOutcome::Ordinary => "ordinary",
+            JobOutcome::Skipped => "skipped",
         }
     }
 }
@@ -104,7 +109,7 @@ impl Job {
             (_, Some(start), Some(finish)) if finish < start => {
                 Some(format!("its finish, {finish} ns, is before its start, {start} ns"))
             }
-            (Outcome::Completed | Outcome::Aborted, _, None) => {
+            (JobOutcome::Completed | JobOutcome::Aborted, _, None) => {
                 Some(format!("it is {} but has no finish", self.outcome.name()))
             }
             _ => None,
@@ -116,15 +121,15 @@ impl Job {
     pub fn missed(&self, horizon_ns: u64) -> bool {
         match (self.outcome, self.completed_ns()) {
             (_, Some(finish)) => finish > self.deadline_ns,
-            (Outcome::Aborted, _) => true,
-            (Outcome::Skipped | Outcome::Ordinary, _) => false,
-            (Outcome::Completed | Outcome::Unfinished, None) => self.deadline_ns <= horizon_ns,
+            (JobOutcome::Aborted, _) => true,
+            (JobOutcome::Skipped | JobOutcome::Ordinary, _) => false,
+            (JobOutcome::Completed | JobOutcome::Unfinished, None) => self.deadline_ns <= horizon_ns,
         }
     }
 
     /// When it completed. Nothing for a job that ended otherwise, or not at all.
     pub fn completed_ns(&self) -> Option<u64> {
-        self.finish_ns.filter(|_| self.outcome == Outcome::Completed)
+        self.finish_ns.filter(|_| self.outcome == JobOutcome::Completed)
     }
 
     /// Finish minus release. Nothing for a job that did not complete.

@@ -37,7 +37,7 @@ pub use directory::{
 pub use disturbance::Disturbance;
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
-pub use job::{Counters, Job, Outcome};
+pub use job::{Counters, Job, JobOutcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 /// What to do with results that are in a directory already.
 pub use laxity_model::Existing;

@@ -3,7 +3,9 @@
 mod fixtures;
 
 use fixtures::{MS, job, manifest, run, tallies, two_tasks};
-use laxity_trace::{BackgroundRecord, Job, Manifest, Outcome, Run, RunSummary, Sample, Summary, TaskSummary};
+use laxity_trace::{
+    BackgroundRecord, Job, JobOutcome, Manifest, Run, RunSummary, Sample, Summary, TaskSummary,
+};
 use proptest::prelude::*;
 
 /// The metrics of one task by their definitions, from all its jobs at once.
@@ -11,11 +13,11 @@ fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> Ta
     let of_task = || jobs.iter().filter(|job| job.task == task);
     let mean =
         |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let ended = |how: Outcome| of_task().filter(move |job| job.outcome == how);
-    let completed: Vec<&Job> = ended(Outcome::Completed).collect();
-    let unfinished = ended(Outcome::Unfinished).filter(|job| job.deadline_ns <= horizon_ns).count();
+    let ended = |how: JobOutcome| of_task().filter(move |job| job.outcome == how);
+    let completed: Vec<&Job> = ended(JobOutcome::Completed).collect();
+    let unfinished = ended(JobOutcome::Unfinished).filter(|job| job.deadline_ns <= horizon_ns).count();
     let [aborted, skipped, ordinary] =
-        [Outcome::Aborted, Outcome::Skipped, Outcome::Ordinary].map(|how| ended(how).count());
+        [JobOutcome::Aborted, JobOutcome::Skipped, JobOutcome::Ordinary].map(|how| ended(how).count());
     let tardiness: Vec<u64> = completed.iter().filter_map(|job| job.tardiness_ns()).collect();
     let laxities: Vec<i64> = completed.iter().filter_map(|job| job.laxity_ns()).collect();
     let normalized: Vec<f64> = laxities.iter().map(|&ns| ns as f64 / (period_ms * MS) as f64).collect();
@@ -23,7 +25,7 @@ fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> Ta
     let cpu_ms: Vec<f64> = cpu_times.iter().map(|&ns| ns as f64 / MS as f64).collect();
     let total = |events: fn(&Job) -> Option<u32>| {
         let known = !completed.is_empty() && completed.iter().all(|job| events(job).is_some());
-        let promised = || of_task().filter(|job| job.outcome != Outcome::Ordinary);
+        let promised = || of_task().filter(|job| job.outcome != JobOutcome::Ordinary);
         known.then(|| promised().filter_map(events).map(u64::from).sum())
     };
     let miss_rates: Vec<f64> = completed
@@ -84,11 +86,11 @@ fn plausible_job() -> impl Strategy<Value = Job> {
             let mut job = job(task, index, release, release + period, None);
             job.finish_ns = response.map(|response| job.release_ns + response);
             job.outcome = match (job.finish_ns, fate) {
-                (_, 1) => Outcome::Ordinary,
-                (Some(_), 0) => Outcome::Aborted,
-                (Some(_), _) => Outcome::Completed,
-                (None, 0) => Outcome::Skipped,
-                (None, _) => Outcome::Unfinished,
+                (_, 1) => JobOutcome::Ordinary,
+                (Some(_), 0) => JobOutcome::Aborted,
+                (Some(_), _) => JobOutcome::Completed,
+                (None, 0) => JobOutcome::Skipped,
+                (None, _) => JobOutcome::Unfinished,
             };
             (job.cpu_time_ns, job.migrations, job.context_switches) = (measured.0, measured.1, measured.1);
             job.counters.l1d_misses = measured.2;

@@ -5,7 +5,7 @@ mod fixtures;
 use fixtures::{MS, job, manifest, run, tallies, two_tasks};
 use laxity_model::{Duration, Task, TaskKind, TaskSet};
 use laxity_trace::{
-    Counters, Host, Job, Outcome, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, Tallies,
+    Counters, Host, Job, JobOutcome, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, Tallies,
     TaskSelection, UnknownTask, nearest_rank, normalized_laxities,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ fn inflation_is_cpu_time_by_demand() {
     assert_eq!(summary.rates.execution_inflation, Some(1.3));
     // A job without CPU time, and one that was aborted, count on neither side.
     run.jobs[0].cpu_time_ns = None;
-    run.jobs[3].outcome = Outcome::Aborted;
+    run.jobs[3].outcome = JobOutcome::Aborted;
     let summary = of(&run);
     assert_eq!([0, 1].map(|task| summary.tasks[task].execution_inflation), [Some(1.25), None]);
     assert_eq!(summary.rates.execution_inflation, Some(1.25));
@@ -72,8 +72,8 @@ fn inflation_is_cpu_time_by_demand() {
 #[test]
 fn aborted_jobs_are_misses_and_skipped_releases_are_no_jobs() {
     let mut run = example();
-    run.jobs[2] = Job { outcome: Outcome::Aborted, finish_ns: Some(31 * MS), ..run.jobs[2].clone() };
-    run.jobs[4].outcome = Outcome::Skipped;
+    run.jobs[2] = Job { outcome: JobOutcome::Aborted, finish_ns: Some(31 * MS), ..run.jobs[2].clone() };
+    run.jobs[4].outcome = JobOutcome::Skipped;
     let summary = RunSummary::of(&run, &two_tasks(), 2).expect("valid");
     let [fast, slow] = &summary.tasks[..] else { panic!("two tasks: {:?}", summary.tasks) };
     let counts = |c: laxity_trace::Counts| [c.jobs, c.completed, c.unfinished, c.aborted, c.met, c.misses];
@@ -361,7 +361,7 @@ fn very_many_jobs_have_percentiles_rounded_up_and_say_so() {
         let fast = (0..jobs).map(|k| {
             let mut job = job(0, 0, 10 * k, 10 * k + 10, None);
             job.finish_ns = Some(job.release_ns + response(k));
-            job.outcome = Outcome::Completed;
+            job.outcome = JobOutcome::Completed;
             job
         });
         run(0, "g-edf", 4_000_000, fast.chain([job(1, 0, 0, 20, Some(12))]).collect())

@@ -53,7 +53,7 @@ impl FromStr for Acceleration {
 
 /// Whether KVM boots a kernel on this host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Outcome {
+struct BootOutcome {
     /// The host kernel and QEMU that it was found with.
     host: String,
     works: bool,
@@ -94,7 +94,7 @@ impl Experience {
 
     /// Whether KVM is known to work here, or not to.
     pub fn known(&self) -> Option<bool> {
-        let outcome: Outcome = self.cache.as_ref()?.recall(OUTCOME)?;
+        let outcome: BootOutcome = self.cache.as_ref()?.recall(OUTCOME)?;
         (outcome.host == self.host).then_some(outcome.works)
     }
 
@@ -103,7 +103,7 @@ impl Experience {
         if self.known() != Some(works)
             && let Some(cache) = &self.cache
         {
-            let _ = cache.remember(OUTCOME, &Outcome { host: self.host.clone(), works });
+            let _ = cache.remember(OUTCOME, &BootOutcome { host: self.host.clone(), works });
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::value;
 use clap::Args;
 use laxity_lab::charges::Kernel;
-use laxity_lab::placing::Below;
+use laxity_lab::placing::BelowServers;
 use laxity_lab::schedulers::Choice;
 use laxity_model::{
     CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, cpus_named, plural,
@@ -247,7 +247,7 @@ impl PlacementArguments {
     /// # Errors
     ///
     /// A placement by loads, which keeps no promise.
-    pub fn amp_rm(&self, below: &Below) -> Result<Method> {
+    pub fn amp_rm(&self, below: &BelowServers) -> Result<Method> {
         if let Some(fit @ Fitting::Load(_)) = self.fit.filter(|_| below.promises()) {
             return Err(Diagnostic::usage(format!(
                 "{}: --fit {fit} goes by loads, and promises nothing",

@@ -3,7 +3,7 @@
 use super::value;
 use clap::Args;
 use laxity_analysis::DoubleHit;
-use laxity_lab::placing::Below;
+use laxity_lab::placing::BelowServers;
 use laxity_model::{Duration, ServerChoice};
 
 /// What real-time tasks are below, and how late they may be.
@@ -26,8 +26,8 @@ pub struct ServerArguments {
 
 impl ServerArguments {
     /// What is asked for.
-    pub fn below(&self) -> Below {
-        Below {
+    pub fn below(&self) -> BelowServers {
+        BelowServers {
             servers: self.sizes.clone().into(),
             double_hit: double_hit(self.count_double_hit),
             tardiness_bound: self.tardiness_bound,

@@ -14,10 +14,10 @@ use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_lab::Steps;
 use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use laxity_lab::analysis::{Settings, conduct, test_name, written};
+use laxity_lab::analysis::{Settings, prove, test_name, written};
 use laxity_lab::cases;
 use laxity_lab::charges::{ChargedFile, Charges};
-use laxity_lab::placing::Below;
+use laxity_lab::placing::BelowServers;
 use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler, ShownPath as _, TaskSet};
 use std::path::PathBuf;
@@ -181,7 +181,7 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     let caller = terminal::caller();
     let step = Steps::new(1, &*caller.observer).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
-    let schedulers = conduct(&sets, &settings, show)?;
+    let schedulers = prove(&sets, &settings, show)?;
     step.end(None);
     let answer = Answer {
         version: VERSION,
@@ -273,7 +273,7 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
 }
 
 /// Refuses servers where there are none, and of CPUs that are not there.
-fn check_servers(below: &Below, schedulers: &[Analysed], platform: &Platform) -> Result<()> {
+fn check_servers(below: &BelowServers, schedulers: &[Analysed], platform: &Platform) -> Result<()> {
     match schedulers.iter().find(|scheduler| below.any() && !scheduler.has_servers()) {
         None => below.servers.check(platform),
         Some(without) => {

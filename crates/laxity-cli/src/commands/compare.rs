@@ -22,7 +22,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     settings.analyse =
         Some(Charges::of_costs(arguments.costs.as_deref(), shipped::located)?.beside_kernel(kernel));
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
-    let finished = experiment::conduct(&sets, &settings, interrupt)?;
+    let finished = experiment::measure(&sets, &settings, interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.recommended_is_clean)
 }
 

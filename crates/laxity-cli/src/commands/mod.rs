@@ -29,7 +29,7 @@ use crate::terminal;
 use crate::{output, shipped};
 use laxity_lab::experiment;
 use laxity_lab::experiment::{DemandModel, Finished, Settings};
-use laxity_lab::placing::Below;
+use laxity_lab::placing::BelowServers;
 use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{
     Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named, read_task_set_as,
@@ -163,7 +163,11 @@ fn settings(
 }
 
 /// The servers for background threads and what is promised below them, which one of the schedulers has to know.
-fn below(arguments: &RunningArguments, schedulers: &[TriedScheduler], platform: &Platform) -> Result<Below> {
+fn below(
+    arguments: &RunningArguments,
+    schedulers: &[TriedScheduler],
+    platform: &Platform,
+) -> Result<BelowServers> {
     let below = arguments.policy.below.below();
     below.servers.check(platform)?;
     if !below.any() || schedulers.iter().any(TriedScheduler::has_servers) {

@@ -3,7 +3,7 @@
 use crate::arguments::{value, whole};
 use crate::output;
 use clap::Args;
-use laxity_lab::promotion::{Order, Outcome, Proven, ask, lateness};
+use laxity_lab::promotion::{Order, OrderOutcome, Proven, ask, lateness};
 use laxity_model::{Diagnostic, Duration, Result, ServerSize, cpus_named};
 use std::process::ExitCode;
 
@@ -108,25 +108,25 @@ fn beside(cpu: u32, tasks: &[Proven]) -> String {
 }
 
 /// Prints the outcome of an order.
-fn conclude(outcome: Outcome, json: bool) -> Result<ExitCode> {
+fn conclude(outcome: OrderOutcome, json: bool) -> Result<ExitCode> {
     if json {
         output::print_json(&outcome)?;
     }
     let text = match outcome {
-        Outcome::Promoted { pid, cpu, runtime, period, tardiness_ns, others } => {
+        OrderOutcome::Promoted { pid, cpu, runtime, period, tardiness_ns, others } => {
             let late = lateness(tardiness_ns);
             format!(
                 "{pid} is a real-time task on CPU {cpu}: {runtime} in every {period}, {late}\n{}",
                 beside(cpu, &others)
             )
         }
-        Outcome::Demoted { pid, cpu, cpus } => {
+        OrderOutcome::Demoted { pid, cpu, cpus } => {
             format!(
                 "{pid} has left CPU {cpu}, is a background thread again and may run on {}\n",
                 cpus_named(cpus)
             )
         }
-        Outcome::Resized { cpu, budget, period, after, tasks } => {
+        OrderOutcome::Resized { cpu, budget, period, after, tasks } => {
             let when = match after {
                 Some(after) if after.is_zero() => "from now on".to_owned(),
                 Some(after) => format!("in {after}"),
@@ -134,12 +134,12 @@ fn conclude(outcome: Outcome, json: bool) -> Result<ExitCode> {
             };
             format!("the server of CPU {cpu} is {budget}/{period} {when}\n{}", beside(cpu, &tasks))
         }
-        Outcome::Refused { reason, hint } => {
+        OrderOutcome::Refused { reason, hint } => {
             output::say(format!("refused: {reason}"));
             hint.iter().for_each(|hint| output::say(format!("hint: {hint}")));
             return Ok(ExitCode::from(REFUSED));
         }
-        Outcome::Failed { usage, reason, hint } => {
+        OrderOutcome::Failed { usage, reason, hint } => {
             let error = if usage { Diagnostic::usage(reason) } else { Diagnostic::environment(reason) };
             return Err(Diagnostic { hint, ..error });
         }

@@ -13,6 +13,6 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let mut settings = settings(running, arguments.scheduler.clone(), ("run", 1))?;
     settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;
-    let finished = experiment::conduct(&sets, &settings, interrupt)?;
+    let finished = experiment::measure(&sets, &settings, interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.all_clean)
 }

@@ -47,7 +47,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
             }
         }
     };
-    let finished = simulation::conduct(&sets, &settings, interrupt, &mut show)?;
+    let finished = simulation::simulate(&sets, &settings, interrupt, &mut show)?;
     let clean = publish(&finished, arguments, &sets)?;
     if finished.interrupted {
         output::say("interrupted: what was simulated until then is in the answer");

@@ -4,7 +4,7 @@ use super::trial::{State, Trial};
 use super::workload::{Cap, task_set};
 use crate::output;
 use crate::terminal;
-use laxity_lab::experiment::{Bench, Settings, conduct_on};
+use laxity_lab::experiment::{Bench, Settings, measure_on};
 use laxity_lab::overheads::Probes;
 use laxity_model::{Diagnostic, Duration, Failure, Platform, Result, plural};
 use laxity_run::PolicyOptions;
@@ -121,7 +121,7 @@ fn measure_one(
     let set = task_set(trial, conditions.cap, conditions.seed)?;
     let settings = settings(trial, folder, conditions)?;
     let sets = [set];
-    let finished = conduct_on(bench, &sets, &settings, interrupt)?;
+    let finished = measure_on(bench, &sets, &settings, interrupt)?;
     Ok(match trial.state(folder) {
         State::NotMeasured(_) => "not measured".to_owned(),
         State::Open => "interrupted".to_owned(),

@@ -75,7 +75,7 @@ pub struct Schedule {
 }
 
 /// Of an activity that explains the waiting of any job, whenever that became ready.
-const WHOEVER_WAITS: About = About::Released(0, u64::MAX >> 1);
+const ANY_WAITING_JOB: About = About::Released(0, u64::MAX >> 1);
 
 struct Conversion<'a> {
     origin: &'a Origin,
@@ -176,7 +176,7 @@ impl Conversion<'_> {
             EventKind::Ipi => {
                 found.push(record.cpu, Cause::Interrupt, (record.argument2, begin), About::Cpu);
                 if self.origin.queues {
-                    found.push(record.cpu, Cause::Queue, (record.argument2, begin), WHOEVER_WAITS);
+                    found.push(record.cpu, Cause::Queue, (record.argument2, begin), ANY_WAITING_JOB);
                 }
                 found.windows.interrupt.add(begin.saturating_sub(record.argument2));
             }
@@ -198,7 +198,7 @@ impl Conversion<'_> {
                 self.decisions += u64::from(record.argument > 0);
                 cpu.decides(record, found);
                 if self.origin.queues {
-                    found.push(record.cpu, Cause::Queue, (begin, end), WHOEVER_WAITS);
+                    found.push(record.cpu, Cause::Queue, (begin, end), ANY_WAITING_JOB);
                 }
             }
             // Any waiting job may be the one that is sent, or that takes the place of one without budget.
@@ -208,7 +208,7 @@ impl Conversion<'_> {
                     _ => (Cause::Interrupt, &mut found.windows.interrupt),
                 };
                 span.add(record.argument);
-                found.push(record.cpu, cause, (begin, end), WHOEVER_WAITS);
+                found.push(record.cpu, cause, (begin, end), ANY_WAITING_JOB);
                 return;
             }
             EventKind::SwitchOverhead => cpu.switches(record, found),
@@ -248,7 +248,7 @@ impl Conversion<'_> {
             Some(Kind::Event(EventKind::Ipi)) if record.argument != UNSEEN => {
                 found.push(record.cpu, Cause::Interrupt, (sent, end), About::Cpu);
                 if self.origin.queues {
-                    found.push(record.cpu, Cause::Queue, (sent, end), WHOEVER_WAITS);
+                    found.push(record.cpu, Cause::Queue, (sent, end), ANY_WAITING_JOB);
                 }
                 found.windows.interrupt.add(end - sent);
             }

@@ -1,9 +1,9 @@
 //! What `analyze` says below servers, against the admission of the same CPUs.
 
 use super::answer::{SchedulerAnswer, VerdictAnswer, VerdictName};
-use super::{Settings, conduct};
+use super::{Settings, prove};
 use crate::charges::Charges;
-use crate::placing::Below;
+use crate::placing::BelowServers;
 use crate::placing::FitAnswer;
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
 use laxity_analysis::{Bounds, DoubleHit, Guarantee, SporadicTask, Work};
@@ -42,11 +42,11 @@ fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> Schedu
         ilp_time_limit: None,
         charges: Charges::default(),
         amp_rm: "slowest-fit".parse().expect("a placement"),
-        below: Below { servers: servers.clone(), ..Below::default() },
+        below: BelowServers { servers: servers.clone(), ..BelowServers::default() },
         threads: 1,
         interrupt: &NEVER,
     };
-    let answers = conduct(std::slice::from_ref(set), &settings, |_, _| ());
+    let answers = prove(std::slice::from_ref(set), &settings, |_, _| ());
     answers.expect("valid").remove(0)
 }
 

@@ -19,7 +19,7 @@ pub use verdicts::both as both_verdicts;
 use crate::charges::{Charges, PlacedSet};
 use crate::in_order::in_order;
 use crate::places::Finder;
-use crate::placing::{Below, Placing, named_load};
+use crate::placing::{BelowServers, Placing, named_load};
 use crate::schedulers::Choice;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
@@ -57,7 +57,7 @@ pub struct Settings {
     /// How amp-rm's tasks are placed.
     pub amp_rm: Method,
     /// What those are below.
-    pub below: Below,
+    pub below: BelowServers,
     /// How many threads judge.
     pub threads: usize,
     /// Ends the work.
@@ -111,7 +111,7 @@ struct Case<'a> {
 /// # Errors
 ///
 /// A scheduler cannot have cells on this platform.
-pub fn conduct(
+pub fn prove(
     sets: &[TaskSet],
     settings: &Settings,
     mut seen: impl FnMut(usize, usize),

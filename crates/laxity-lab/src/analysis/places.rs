@@ -4,7 +4,7 @@ use super::Settings;
 use super::answer::{SchedulerAnswer, VerdictName};
 use crate::places::{ByLoad, Wanted};
 use crate::placing::FitAnswer;
-use crate::placing::{Below, Placed, Placing};
+use crate::placing::{BelowServers, Placed, Placing};
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{DoubleHit, Guarantee};
 use laxity_model::{Platform, Result, Scope, TaskSet};
@@ -52,7 +52,7 @@ pub fn by_admission(
     scheduler: Analysed,
     placing: &Placing<'_>,
     settings: &Settings,
-    below: &Below,
+    below: &BelowServers,
 ) -> Option<Result<Placed>> {
     let one_cell = scope_of_cells(scheduler.scope(), placing.platform) == Scope::Global;
     let by_load = !settings.fit.is_test() || settings.amp_rm.may_solve();

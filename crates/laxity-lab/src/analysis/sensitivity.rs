@@ -10,7 +10,7 @@ use super::answer::FewestProcessors;
 use super::places::{by_admission, wanted};
 use crate::charges::{PlacedSet, TRIAL_WORK};
 use crate::places::Finder;
-use crate::placing::{Below, Placed, Placing};
+use crate::placing::{BelowServers, Placed, Placing};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
@@ -126,7 +126,7 @@ fn on(
         Guarantee::Hard => DoubleHit::Counted,
         Guarantee::Soft => settings.below.double_hit,
     };
-    anew(set, scheduler, placing, settings, &Below { double_hit, ..settings.below.clone() })
+    anew(set, scheduler, placing, settings, &BelowServers { double_hit, ..settings.below.clone() })
 }
 
 /// Of a set that is placed as an analysis places it, onto whatever platform.
@@ -139,7 +139,7 @@ pub fn anew(
     scheduler: Analysed,
     placing: Placing<'_>,
     settings: &Settings,
-    below: &Below,
+    below: &BelowServers,
 ) -> Result<Trial, &'static str> {
     let guarantees = &[settings.guarantee];
     let finder = Finder { placing, guarantees, ..settings.finder(placing.platform) };

@@ -23,7 +23,7 @@ use crate::charges::Charges;
 use crate::observer::{Caller, check_interrupt};
 use crate::overheads::{Measuring, Probes};
 use crate::places::same_option;
-use crate::placing::{Below, Placing, SLOWEST_FIT, named_load};
+use crate::placing::{BelowServers, Placing, SLOWEST_FIT, named_load};
 use crate::schedulers::Choice;
 use crate::schedulers::TriedScheduler;
 use crate::simulation::Mechanics;
@@ -83,7 +83,7 @@ pub struct Settings {
     /// How tasks are placed, unless a scheduler's name says it.
     pub placement: Choice,
     /// How amp-rm's tasks are placed, and what is promised there.
-    pub below: (Method, Below),
+    pub below: (Method, BelowServers),
     /// How much of each CPU is filled at the most; nothing: all of it.
     pub limit: Option<Utilization>,
     /// What may be placed together.
@@ -139,7 +139,7 @@ impl Settings {
             record: false,
             grace: None,
             placement: placement.into(),
-            below: (SLOWEST_FIT, Below::default()),
+            below: (SLOWEST_FIT, BelowServers::default()),
             limit: None,
             fit: Fitting::Load(None),
             overload: Overload::Refuse,
@@ -224,12 +224,12 @@ impl Bench {
 }
 
 /// Runs the whole experiment. Every finished run is on disk before the next one starts.
-pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &'static AtomicBool) -> Result<Finished> {
+pub fn measure(sets: &[TaskSet], settings: &Settings, interrupt: &'static AtomicBool) -> Result<Finished> {
     check_load(sets, settings)?;
-    conduct_on(&Bench::set_up(settings.overheads, &settings.caller)?, sets, settings, interrupt)
+    measure_on(&Bench::set_up(settings.overheads, &settings.caller)?, sets, settings, interrupt)
 }
 
-/// Why [`conduct_on`] could not run a set under one of the schedulers, if it could not: nothing is run or written.
+/// Why [`measure_on`] could not run a set under one of the schedulers, if it could not: nothing is run or written.
 pub fn check_prospect_on(
     bench: &Bench,
     set: &TaskSet,
@@ -242,8 +242,8 @@ pub fn check_prospect_on(
     parts.into_iter().find_map(|part| part.plan.err()).map_or(Ok(()), Err)
 }
 
-/// As [`conduct`], on a bench that is set up already.
-pub fn conduct_on(
+/// As [`measure`], on a bench that is set up already.
+pub fn measure_on(
     bench: &Bench,
     sets: &[TaskSet],
     settings: &Settings,

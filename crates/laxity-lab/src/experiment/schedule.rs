@@ -16,7 +16,7 @@ use laxity_model::{
 use laxity_oracle::{About, Activity, BudgetRule, Cause, Causes, Definition, Evidence, Verdict, causes};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
-    Event, Host, Job, Kept, KernelActivity, Manifest, MissCause, Outcome, RuleRecord, Run, RunStatus,
+    Event, Host, Job, JobOutcome, Kept, KernelActivity, Manifest, MissCause, RuleRecord, Run, RunStatus,
     ScheduleRecord, SpanRecord, VerificationRecord, create_events, write_activities,
 };
 use std::collections::BTreeSet;
@@ -135,7 +135,7 @@ fn undefined(run: &Run) -> Option<&'static str> {
 /// perhaps sooner after one another; and those of which Linux's classes have not seen every release, because some were skipped.
 fn free_arrivals(plan: &Plan, run: &Run) -> Vec<u32> {
     let skipped: BTreeSet<u32> =
-        run.jobs.iter().filter(|job| job.outcome == Outcome::Skipped).map(|job| job.task).collect();
+        run.jobs.iter().filter(|job| job.outcome == JobOutcome::Skipped).map(|job| job.task).collect();
     let free = |(task, id): &(&PlannedTask, u32)| match plan.attachment {
         Some(_) => task.pacing != Pacing::Released,
         None => skipped.contains(id),
@@ -156,7 +156,7 @@ fn thread_jobs(run: &Run, plan: &Plan, records: &RunRecords) -> Vec<ThreadJobs> 
     let of_thread = |&(position, tid): &(usize, u32)| {
         let task = plan.tasks.get(position).and_then(|planned| u32::try_from(planned.id).ok());
         // A release that was skipped is none: the events number the jobs that there were.
-        let own = run.jobs.iter().filter(|job| Some(job.task) == task && job.outcome != Outcome::Skipped);
+        let own = run.jobs.iter().filter(|job| Some(job.task) == task && job.outcome != JobOutcome::Skipped);
         let reservation = plan.tasks.get(position).and_then(|planned| planned.policy.reservation());
         let deadline_rel_ns = reservation.map(|reservation| reservation.deadline.as_ns());
         ThreadJobs { tid, deadline_rel_ns, jobs: own.map(times).collect() }

@@ -6,7 +6,7 @@ mod served;
 
 pub use capacity::check_capacity;
 pub use fit_answer::FitAnswer;
-pub use served::{Below, SLOWEST_FIT, Served};
+pub use served::{BelowServers, SLOWEST_FIT, Served};
 
 use laxity_model::{Cell, CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Fitting, Method, Overload, Placement, Request};

@@ -16,7 +16,7 @@ const WORK: u64 = 1 << 28;
 
 /// What is below which servers, and what is promised there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Below {
+pub struct BelowServers {
     /// Sizes of servers.
     pub servers: ServerSizes,
     /// Whether the double hit counts.
@@ -27,9 +27,9 @@ pub struct Below {
     pub tick: Duration,
 }
 
-impl Default for Below {
+impl Default for BelowServers {
     fn default() -> Self {
-        Below {
+        BelowServers {
             servers: ServerSizes::NONE,
             double_hit: DoubleHit::Ignored,
             tardiness_bound: None,
@@ -38,7 +38,7 @@ impl Default for Below {
     }
 }
 
-impl Below {
+impl BelowServers {
     /// As options in results.
     pub fn options(&self) -> impl Iterator<Item = (String, String)> {
         let server = (!self.servers.is_empty()).then(|| ("server", self.servers.to_string()));
@@ -105,7 +105,7 @@ impl<'a> Served<'a> {
     ///
     /// Servers are of single CPUs, and the integer program knows loads only.
     pub fn of(
-        (method, fit, below): (Method, Option<Fit>, &Below),
+        (method, fit, below): (Method, Option<Fit>, &BelowServers),
         set: &'a TaskSet,
         platform: &'a Platform,
         bins: &[Bin],
@@ -136,7 +136,7 @@ impl<'a> Served<'a> {
     }
 
     /// On bins of one CPU each.
-    fn below(below: &Below, set: &'a TaskSet, platform: &'a Platform, bins: &[Bin]) -> Result<Self> {
+    fn below(below: &BelowServers, set: &'a TaskSet, platform: &'a Platform, bins: &[Bin]) -> Result<Self> {
         let core =
             |bin: &Bin| bin.cpus().iter().map(|cpu| Core { cpu, speed: bin.fastest() }).collect::<Vec<_>>();
         Ok(Served {
@@ -235,7 +235,7 @@ impl Placing<'_> {
     pub fn place_below(
         &self,
         set: &TaskSet,
-        below: &Below,
+        below: &BelowServers,
         limit: Option<Utilization>,
         (absent, refused_run): (&[usize], bool),
     ) -> Result<Placed> {

@@ -4,7 +4,7 @@
 mod lives;
 mod refusals;
 
-use super::messages::{Order, Outcome, Proven};
+use super::messages::{Order, OrderOutcome, Proven};
 use crate::observer::Observer;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
@@ -137,12 +137,12 @@ impl Authority {
         let Some(order) = client.receive()? else { return Ok(()) };
         self.look_after(scheduler);
         let done = if capable { self.carry_out(scheduler, &order) } else { Err(not_capable()) };
-        let outcome = done.unwrap_or_else(Outcome::from);
+        let outcome = done.unwrap_or_else(OrderOutcome::from);
         self.observer.warn(&format!("amp-rm: {}", words(&outcome)));
         client.send(&outcome)
     }
 
-    fn carry_out(&mut self, scheduler: &Scheduler, order: &Order) -> Result<Outcome> {
+    fn carry_out(&mut self, scheduler: &Scheduler, order: &Order) -> Result<OrderOutcome> {
         match order {
             Order::Promote { pid, runtime, period, tardiness_bound } => {
                 self.promote(scheduler, *pid, (*runtime, *period), *tardiness_bound)
@@ -158,7 +158,7 @@ impl Authority {
         pid: i32,
         (runtime, period): (Duration, Duration),
         tardiness_max: Option<Duration>,
-    ) -> Result<Outcome> {
+    ) -> Result<OrderOutcome> {
         let standing = self.candidate(pid)?;
         check_times(runtime, period)?;
         let task = SporadicTask::implicit(runtime.as_ns(), period.as_ns());
@@ -167,7 +167,7 @@ impl Authority {
         let (free, guests) = self.without_guests(scheduler)?;
         let affinity = standing.cpus().intersection(&free);
         if affinity.is_empty() && self.cores.keys().any(|&cpu| standing.cpus().contains(cpu)) {
-            return Ok(Outcome::refused(beside_guests(&guests)));
+            return Ok(OrderOutcome::refused(beside_guests(&guests)));
         }
         let entrant = Entrant { id, task, tardiness_max, affinity: Some(affinity) };
         let mut entered = self.admission.enter(entrant.clone());
@@ -181,7 +181,7 @@ impl Authority {
                 if !guests.is_empty() {
                     why.message = format!("{}; {}", why.message, beside_guests(&guests).message);
                 }
-                return Ok(Outcome::refused(why));
+                return Ok(OrderOutcome::refused(why));
             }
         };
         let on_core = Duration::from_ns(self.speed_of(cpu).unwrap_or(Speed::UNIT).time_for(runtime.as_ns()));
@@ -193,13 +193,13 @@ impl Authority {
             self.admission_left(scheduler, cpu);
             return match error {
                 Bound::Failed(why) => Err(why),
-                Bound::Refused(why) => Ok(Outcome::refused(why)),
+                Bound::Refused(why) => Ok(OrderOutcome::refused(why)),
             };
         }
         self.promoted.push(Promoted { standing, cpu, id, task });
         let (own, others): (Vec<_>, Vec<_>) = self.proven(cpu)?.into_iter().partition(|one| one.pid == pid);
         let tardiness_ns = own.first().map_or(0, |own| own.tardiness_ns);
-        Ok(Outcome::Promoted { pid, cpu, runtime: on_core, period, tardiness_ns, others })
+        Ok(OrderOutcome::Promoted { pid, cpu, runtime: on_core, period, tardiness_ns, others })
     }
 
     /// How late the promoted threads of a CPU can be.
@@ -287,7 +287,7 @@ impl Authority {
         })
     }
 
-    fn demote(&mut self, scheduler: &Scheduler, pid: i32) -> Result<Outcome> {
+    fn demote(&mut self, scheduler: &Scheduler, pid: i32) -> Result<OrderOutcome> {
         let Some(promoted) = self.promoted.iter().find(|promoted| promoted.tid() == pid) else {
             let gone = Standing::of(pid).err().map(|error| no_thread(pid, &error));
             return Err(gone.unwrap_or_else(|| {
@@ -300,14 +300,14 @@ impl Authority {
         self.look_after_children(scheduler);
         self.leaves(scheduler, pid);
         put_back?;
-        Ok(Outcome::Demoted { pid, cpu, cpus })
+        Ok(OrderOutcome::Demoted { pid, cpu, cpus })
     }
 
     fn speed_of(&self, cpu: u32) -> Option<Speed> {
         self.platform.cores().iter().find(|core| core.cpu == cpu).map(|core| core.speed)
     }
 
-    fn resize(&mut self, scheduler: &Scheduler, cpu: u32, size: ServerSize) -> Result<Outcome> {
+    fn resize(&mut self, scheduler: &Scheduler, cpu: u32, size: ServerSize) -> Result<OrderOutcome> {
         let (Some(core), Some(speed)) = (self.cores.get(&cpu).copied(), self.speed_of(cpu)) else {
             return Err(Diagnostic::usage(format!("CPU {cpu}: no real-time tasks run there"))
                 .hint("name one of the policy's CPUs"));
@@ -320,7 +320,7 @@ impl Authority {
         }
         if let Err(refused) = resized {
             let why = refused.diagnostic(|id| self.name(id, (u64::MAX, 0)));
-            return Ok(Outcome::refused(why));
+            return Ok(OrderOutcome::refused(why));
         }
         let wanted = core.with_server(server, self.reserved.share_ppm);
         // What the kernel does not know of has not happened.
@@ -329,7 +329,7 @@ impl Authority {
         self.unsettled.insert(cpu, if from == u64::MAX { monotonic_ns() } else { from.max(monotonic_ns()) });
         let after = (from != u64::MAX).then(|| Duration::from_ns(from.saturating_sub(monotonic_ns())));
         let tasks = self.proven(cpu)?;
-        Ok(Outcome::Resized { cpu, budget: server.budget(), period: server.period(), after, tasks })
+        Ok(OrderOutcome::Resized { cpu, budget: server.budget(), period: server.period(), after, tasks })
     }
 
     /// What has left counts until the CPU has been quiet. It is asked to look whether it is.

@@ -59,7 +59,7 @@ pub fn lateness(tardiness_ns: u64) -> String {
 /// The outcome of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum OrderOutcome {
     /// It is a real-time task.
     Promoted {
         /// Its number.
@@ -115,15 +115,15 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl OrderOutcome {
     /// What does not fit.
     pub fn refused(why: Diagnostic) -> Self {
-        Outcome::Refused { reason: why.message, hint: why.hint }
+        OrderOutcome::Refused { reason: why.message, hint: why.hint }
     }
 }
 
-impl From<Diagnostic> for Outcome {
+impl From<Diagnostic> for OrderOutcome {
     fn from(why: Diagnostic) -> Self {
-        Outcome::Failed { usage: why.failure == Failure::Usage, reason: why.message, hint: why.hint }
+        OrderOutcome::Failed { usage: why.failure == Failure::Usage, reason: why.message, hint: why.hint }
     }
 }

@@ -5,7 +5,7 @@ mod authority;
 mod messages;
 
 pub use authority::{Authority, Reserved};
-pub use messages::{Order, Outcome, Proven, lateness};
+pub use messages::{Order, OrderOutcome, Proven, lateness};
 
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use laxity_run::{Channel, existing_state_directory};
@@ -20,7 +20,7 @@ const SOCKET: &str = "amp-rm.socket";
 /// # Errors
 ///
 /// No loader listens, or it does not listen to this user; what the loader has against the order.
-pub fn ask(order: &Order) -> Result<Outcome> {
+pub fn ask(order: &Order) -> Result<OrderOutcome> {
     let none_loaded = |why: String| {
         Diagnostic::environment(format!("no amp-rm is loaded: {why}"))
             .hint("load it first, as the same user: sudo laxity load amp-rm --server 25%/4ms")

@@ -2,7 +2,7 @@
 
 use laxity_model::overheads::job_times_from_csv;
 use laxity_model::{Diagnostic, Result, ShownPath as _, TaskSet};
-use laxity_trace::{ALONE, Host, Outcome, Run};
+use laxity_trace::{ALONE, Host, JobOutcome, Run};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn of_results(directory: &Path) -> Result<BTreeMap<String, Vec<u64>>> {
     let is_real = |run: &&Run| run.host != Host::Simulator && run.scheduler != ALONE;
     let mut times: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for run in results.runs.iter().filter(is_real) {
-        for job in run.jobs.iter().filter(|job| job.outcome == Outcome::Completed) {
+        for job in run.jobs.iter().filter(|job| job.outcome == JobOutcome::Completed) {
             let name = names.get(run.set as usize).and_then(|names| names.get(job.task as usize));
             if let (Some(name), Some(time)) = (name, job.cpu_time_ns.filter(|&time| time > 0)) {
                 times.entry(name.clone()).or_default().push(time);

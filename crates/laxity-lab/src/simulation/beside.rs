@@ -8,7 +8,7 @@ use super::runs::not_simulated;
 use super::tasks_of;
 use crate::in_order::in_order;
 use crate::observer::Observer;
-use crate::placing::{Below, Placed};
+use crate::placing::{BelowServers, Placed};
 use laxity_model::{BudgetMode, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_trace::{Host, Run, RunStatus};
 use std::collections::BTreeMap;
@@ -98,7 +98,8 @@ fn mechanics_of(beside: &Beside<'_>, all: &Mechanics) -> Mechanics {
         Budgets::Throttled => BudgetMode::Throttle,
         Budgets::OfPolicy => all.budget_mode,
     };
-    let below = if beside.scheduler.policy.has_servers() { all.below.clone() } else { Below::default() };
+    let below =
+        if beside.scheduler.policy.has_servers() { all.below.clone() } else { BelowServers::default() };
     Mechanics { budget_mode, below, ..all.clone() }
 }
 

@@ -4,7 +4,7 @@ use super::changes::changes;
 use super::mechanics::{Mechanics, servers_of};
 use laxity_model::{Cell, CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
-use laxity_sim::{Background, Change, Changed, Changes, Observer, Outcome, Servers, Setup, What};
+use laxity_sim::{Background, Change, ChangeOutcome, Changed, Changes, Observer, Servers, Setup, What};
 use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -134,16 +134,16 @@ impl Case<'_> {
         let then = Duration::from_ns(changed.at_ns);
         let after = if then == at { String::new() } else { format!(" (asked again at {then})") };
         let what = match &changed.outcome {
-            Outcome::RealTime { cpu } => format!("{subject} is a real-time task of CPU {cpu}"),
-            Outcome::Ordinary => format!("{subject} is a background task"),
-            Outcome::Left => format!("{subject} leaves"),
-            Outcome::Resized { from_ns: Some(from) } => {
+            ChangeOutcome::RealTime { cpu } => format!("{subject} is a real-time task of CPU {cpu}"),
+            ChangeOutcome::Ordinary => format!("{subject} is a background task"),
+            ChangeOutcome::Left => format!("{subject} leaves"),
+            ChangeOutcome::Resized { from_ns: Some(from) } => {
                 format!("{subject} is so from {} on", Duration::from_ns(*from))
             }
-            Outcome::Resized { from_ns: None } => {
+            ChangeOutcome::Resized { from_ns: None } => {
                 format!("{subject} never is so: the simulation ends, or another size is asked for, before")
             }
-            Outcome::Refused(why) => format!("refused: {}", why.message),
+            ChangeOutcome::Refused(why) => format!("refused: {}", why.message),
         };
         format!("at {at}: {what}{after}")
     }

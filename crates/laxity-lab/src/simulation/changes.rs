@@ -1,6 +1,6 @@
 //! What changes while a simulation goes on: `--at TIME=ACTION`.
 
-use crate::placing::Below;
+use crate::placing::BelowServers;
 use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSize, TaskKind, TaskSet};
 use laxity_sim::{Change, Changes, Promise, What};
 use std::fmt;
@@ -102,7 +102,12 @@ impl ChangeAt {
 /// # Errors
 ///
 /// A task or a CPU that is none.
-pub fn changes(asked: &[ChangeAt], set: &TaskSet, platform: &Platform, below: &Below) -> Result<Changes> {
+pub fn changes(
+    asked: &[ChangeAt],
+    set: &TaskSet,
+    platform: &Platform,
+    below: &BelowServers,
+) -> Result<Changes> {
     let named = |asked: &ChangeAt| Ok((asked.of(set, platform)?, format!("--at {asked}")));
     let mut all = asked.iter().map(named).collect::<Result<Vec<_>>>()?;
     all.sort_by_key(|(change, _)| change.at);
@@ -150,12 +155,12 @@ mod tests {
         let platform = Platform::symmetric(2).expect("two");
         let asked: Vec<ChangeAt> =
             ["9ms=demote:b", "3ms=demote:a"].iter().map(|text| text.parse().expect("a change")).collect();
-        let all = changes(&asked, &set, &platform, &Below::default()).expect("known tasks");
+        let all = changes(&asked, &set, &platform, &BelowServers::default()).expect("known tasks");
         assert_eq!(all.list.iter().map(|change| change.what.task()).collect::<Vec<_>>(), [Some(0), Some(1)]);
         assert_eq!(all.names, ["--at 3ms=demote:a", "--at 9ms=demote:b"]);
         for (text, why) in [("1ms=leave:c", "`c`"), ("1ms=resize:7:1ms/4ms", "CPU 7")] {
             let asked = [text.parse().expect("a change")];
-            let error = changes(&asked, &set, &platform, &Below::default()).expect_err(why);
+            let error = changes(&asked, &set, &platform, &BelowServers::default()).expect_err(why);
             assert!(error.message.contains(why), "{}", error.message);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::changes::ChangeAt;
 use super::definition::{AT, AT_TICKS, COSTS_TOML, ON_MISS};
-use crate::placing::Below;
+use crate::placing::BelowServers;
 use laxity_model::{
     BudgetMode, Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _,
 };
@@ -34,7 +34,7 @@ pub struct Mechanics {
     /// How many others are always ready.
     pub busy: usize,
     /// For how long those go before real-time tasks, and what admission promises these under amp-rm.
-    pub below: Below,
+    pub below: BelowServers,
     /// What changes while time goes on, under amp-rm.
     pub changes: Vec<ChangeAt>,
     /// Whether the scheduler looks at ticks of 1 ms only.
@@ -53,7 +53,7 @@ impl Default for Mechanics {
             costs_file: None,
             background: 0,
             busy: 0,
-            below: Below::default(),
+            below: BelowServers::default(),
             changes: Vec::new(),
             at_ticks: false,
         }

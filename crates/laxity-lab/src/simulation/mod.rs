@@ -25,7 +25,7 @@ use crate::in_order::in_order;
 use crate::observer::{Caller, check_interrupt};
 use crate::places::{self, ByLoad, Configured, Finder, Same, drop_same, same_option};
 use crate::placing::check_capacity;
-use crate::placing::{Below, Placed, Placing, named_load};
+use crate::placing::{BelowServers, Placed, Placing, named_load};
 use crate::schedulers::Choice;
 use crate::schedulers::NamedScheduler;
 use crate::schedulers::TriedScheduler;
@@ -115,7 +115,7 @@ impl Settings {
 
     /// How the scheduler's tasks are placed and what is promised to them, if that goes by its servers: amp-rm's, unless they are to be
     /// placed by load.
-    fn below(&self, scheduler: &NamedScheduler) -> Option<(Method, Below)> {
+    fn below(&self, scheduler: &NamedScheduler) -> Option<(Method, BelowServers)> {
         let method = scheduler.placement.and_then(Choice::named).unwrap_or(self.amp_rm);
         let goes_by_servers = scheduler.scheduler.policy.has_servers() && !method.may_solve();
         goes_by_servers.then(|| (method, self.mechanics.below.clone()))
@@ -161,7 +161,7 @@ impl Settings {
     }
 
     /// Tasks that enter later are not placed; refused tasks run in the background.
-    fn place_below(&self, set: &TaskSet, (placing, below): (Placing<'_>, &Below)) -> Result<Placed> {
+    fn place_below(&self, set: &TaskSet, (placing, below): (Placing<'_>, &BelowServers)) -> Result<Placed> {
         let changes = changes(&self.mechanics.changes, set, &self.platform, &self.mechanics.below)?;
         let absent: Vec<usize> = (0..set.tasks().len()).filter(|&task| changes.lets_enter(task)).collect();
         placing.place_below(set, below, None, (&absent, self.overload == Overload::Refuse))
@@ -194,7 +194,7 @@ struct Planned<'a> {
 pub type Seen<'a> = &'a mut dyn FnMut(&Run, &TaskSet, Option<&Path>) -> Result<()>;
 
 /// Simulates everything. `seen` is called for every run that was made, in their order.
-pub fn conduct(
+pub fn simulate(
     sets: &[TaskSet],
     settings: &Settings,
     interrupt: &'static AtomicBool,

@@ -2,7 +2,7 @@
 
 use super::Evidence;
 use laxity_model::PriorityRule;
-use laxity_trace::{Event, EventKind, Outcome};
+use laxity_trace::{Event, EventKind, JobOutcome};
 use std::collections::BTreeMap;
 
 /// A job on a CPU, `[from, to)`.
@@ -113,7 +113,7 @@ fn places(evidence: &Evidence<'_>) -> BTreeMap<(u32, u32), usize> {
     for (place, job) in evidence.jobs.iter().enumerate() {
         if !evidence.skipped_without_number {
             places.insert((job.task, job.index), place);
-        } else if job.outcome != Outcome::Skipped {
+        } else if job.outcome != JobOutcome::Skipped {
             let number = next.entry(job.task).or_default();
             places.insert((job.task, *number), place);
             *number += 1;

@@ -3,7 +3,7 @@
 use super::Evidence;
 use super::history::{Histories, History, Piece, rank};
 use crate::{About, Activity, Cause};
-use laxity_trace::{Job, MissCause, Outcome};
+use laxity_trace::{Job, JobOutcome, MissCause};
 use std::collections::BTreeMap;
 
 /// Time in which a job cannot run, `[from, to)`.
@@ -190,7 +190,7 @@ fn on_cpu(evidence: &Evidence<'_>, history: &History, job: Option<&Job>) -> JobL
         None => used,
     };
     let (work, taken) = match job.outcome {
-        Outcome::Completed => (own.min(inside), inside.saturating_sub(own)),
+        JobOutcome::Completed => (own.min(inside), inside.saturating_sub(own)),
         // What it would have had to do, and what was taken until it stopped.
         _ => (job.demand_ns.unwrap_or(inside), job.cpu_time_ns.map_or(0, |used| inside.saturating_sub(used))),
     };

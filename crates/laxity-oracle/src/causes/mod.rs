@@ -48,7 +48,7 @@ mod tests;
 
 use crate::{Activity, Definition};
 use history::{Histories, History};
-use laxity_trace::{BudgetRecord, Event, Job, MissCause, Outcome};
+use laxity_trace::{BudgetRecord, Event, Job, JobOutcome, MissCause};
 use losses::{Losses, Without};
 use replay::replay;
 
@@ -162,7 +162,7 @@ impl<'a> Judgement<'a> {
         if history.complete.is_none() && job.finish_ns > Some(self.evidence.end_ns) {
             return MissCause::Unknown;
         }
-        let unexplained = match job.finish_ns.filter(|_| job.outcome == Outcome::Completed) {
+        let unexplained = match job.finish_ns.filter(|_| job.outcome == JobOutcome::Completed) {
             Some(finish) => finish.saturating_sub(self.with_all[place]),
             None => 0,
         };

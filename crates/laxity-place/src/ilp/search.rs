@@ -22,7 +22,7 @@ const SIZE: Size = Size { entries: 1 << 20, window: 1 << 21 };
 const FIRST_STEP: Level = 64;
 
 /// What a search found.
-pub(crate) struct Outcome {
+pub(crate) struct Searched {
     /// By position: the bin.
     pub bin_of: Vec<usize>,
     /// No placement is below this.
@@ -55,7 +55,7 @@ pub(crate) fn search(
     mut lower: Level,
     thorough: bool,
     work: &mut Work,
-) -> Outcome {
+) -> Searched {
     let mut placement = Neighbourhood::new(instance, start);
     let (mut local, mut exact) = FIRST_ROUND;
     let (mut engine, mut patience) = (None, FIRST_PATIENCE);
@@ -85,7 +85,7 @@ pub(crate) fn search(
         (local, exact) = (local.saturating_mul(2), exact.saturating_mul(4));
         patience = patience.saturating_mul(2);
     };
-    Outcome { bin_of: placement.bin_of, lower, ended }
+    Searched { bin_of: placement.bin_of, lower, ended }
 }
 
 impl Exact {

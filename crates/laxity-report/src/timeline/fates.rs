@@ -4,7 +4,7 @@
 //! does its last instruction in time has met its deadline, though its thread may sleep after it.
 
 use laxity_model::Result;
-use laxity_trace::{Event, EventKind, Host, Outcome, Run};
+use laxity_trace::{Event, EventKind, Host, JobOutcome, Run};
 use std::collections::BTreeSet;
 
 /// The jobs that missed, and those that are known, by task and number in events.
@@ -23,7 +23,7 @@ impl Fates {
         for job in &run.jobs {
             // The events of Linux's own classes number the jobs that there were.
             let number = match (run.host, job.outcome) {
-                (Host::Linux, Outcome::Skipped) => continue,
+                (Host::Linux, JobOutcome::Skipped) => continue,
                 (Host::Linux, _) if next.0 == job.task => next.1,
                 (Host::Linux, _) => 0,
                 _ => job.index,
@@ -77,7 +77,7 @@ mod tests {
     use laxity_trace::{Counters, Job, RunStatus};
     use std::collections::BTreeMap;
 
-    fn job(index: u32, outcome: Outcome, finish_ns: Option<u64>) -> Job {
+    fn job(index: u32, outcome: JobOutcome, finish_ns: Option<u64>) -> Job {
         Job {
             task: 0,
             index,
@@ -123,10 +123,10 @@ mod tests {
     #[test]
     fn only_jobs_that_missed_miss_in_the_events() {
         let jobs = vec![
-            job(0, Outcome::Completed, Some(10)),
-            job(1, Outcome::Skipped, None),
-            job(2, Outcome::Completed, Some(31)),
-            job(3, Outcome::Unfinished, None),
+            job(0, JobOutcome::Completed, Some(10)),
+            job(1, JobOutcome::Skipped, None),
+            job(2, JobOutcome::Completed, Some(31)),
+            job(3, JobOutcome::Unfinished, None),
         ];
         let event = |time_ns, kind, number, argument| Event {
             time_ns,

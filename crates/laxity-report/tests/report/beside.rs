@@ -3,7 +3,7 @@
 use crate::synthetic::{Noise, SIX, jobs_of, results, run, set_of_twelve};
 use laxity_model::Duration;
 use laxity_report::{Beside, Report, TextStyle};
-use laxity_trace::{Host, Job, Outcome, Results, Run, RunStatus};
+use laxity_trace::{Host, Job, JobOutcome, Results, Run, RunStatus};
 
 const DURATION: Duration = Duration::from_secs(2);
 
@@ -134,7 +134,7 @@ fn a_job_that_waited_and_one_that_ran_longer_are_told_apart() {
 fn unfinished_jobs_are_misses_and_earlier_ones_are_no_lateness() {
     let unfinished = only(&twins(|job| {
         if (job.task, job.index) == (0, 3) {
-            (job.finish_ns, job.cpu_time_ns, job.outcome) = (None, None, Outcome::Unfinished);
+            (job.finish_ns, job.cpu_time_ns, job.outcome) = (None, None, JobOutcome::Unfinished);
         }
     }));
     assert_eq!(unfinished.missed_only_measured.iter().map(|count| count.jobs).sum::<u64>(), 1);

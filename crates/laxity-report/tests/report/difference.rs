@@ -3,7 +3,7 @@
 use crate::synthetic::{Noise, results, run};
 use laxity_model::{Duration, Task, TaskSet};
 use laxity_report::{Difference, DifferenceVerdict, Metric, TextStyle};
-use laxity_trace::{Counters, Host, Job, Outcome, Results, Run};
+use laxity_trace::{Counters, Host, Job, JobOutcome, Results, Run};
 
 const PERIOD_NS: u64 = 10_000_000;
 const JOBS: u32 = 1000;
@@ -26,7 +26,7 @@ fn run_of(scheduler: &str, repetition: u32, late: u32, response_us: u64) -> Run 
             demand_ns: None,
             warm_ns: None,
             cause: None,
-            outcome: Outcome::Completed,
+            outcome: JobOutcome::Completed,
             start_ns: Some(release_ns),
             finish_ns: Some(release_ns + response_ns),
             cpu_time_ns: Some(1_000_000),

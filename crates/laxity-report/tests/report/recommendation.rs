@@ -3,7 +3,9 @@
 use crate::synthetic::{results, run};
 use laxity_model::{Duration, Task, TaskSet};
 use laxity_report::{Recommendation, Report, TextStyle};
-use laxity_trace::{AnalysisRecord, Counters, Host, Job, Outcome, ProofRecord, ProofVerdict, Run, RunStatus};
+use laxity_trace::{
+    AnalysisRecord, Counters, Host, Job, JobOutcome, ProofRecord, ProofVerdict, Run, RunStatus,
+};
 use proptest::prelude::*;
 
 const PERIOD_NS: u64 = 10_000_000;
@@ -40,7 +42,7 @@ fn jobs(shape: Shape) -> Vec<Job> {
             demand_ns: None,
             warm_ns: None,
             cause: None,
-            outcome: Outcome::Completed,
+            outcome: JobOutcome::Completed,
             start_ns: Some(release_ns),
             finish_ns: Some(release_ns + response),
             cpu_time_ns: Some(1_000_000),
@@ -277,7 +279,7 @@ fn what_did_not_run_to_its_end_is_not_recommended() {
 fn a_task_that_never_completes_cannot_win_by_having_no_laxity() {
     let mut starved = run_of(Shape { scheduler: "p-edf", response_us: 1_000, ..FINE }, 0);
     for job in starved.jobs.iter_mut().filter(|job| job.task == 1) {
-        job.outcome = Outcome::Unfinished;
+        job.outcome = JobOutcome::Unfinished;
         job.finish_ns = None;
     }
     let answer =

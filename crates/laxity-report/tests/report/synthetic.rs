@@ -5,8 +5,8 @@ mod noise;
 
 use laxity_model::{CpuList, Duration, Provenance, Task, TaskSet, WorkingSet};
 use laxity_trace::{
-    ALONE, Counters, Host, Job, Machine, Outcome, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run,
-    RunStatus,
+    ALONE, Counters, Host, Job, JobOutcome, Machine, PlacedBin, PlacementRecord, RESULTS_VERSION, Results,
+    Run, RunStatus,
 };
 pub use noise::Noise;
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ pub fn jobs_of(set: &TaskSet, b: Behaviour, duration: Duration, noise: &mut Nois
                 demand_ns: Some(wcet),
                 warm_ns: None,
                 cause: None,
-                outcome: if ended { Outcome::Completed } else { Outcome::Unfinished },
+                outcome: if ended { JobOutcome::Completed } else { JobOutcome::Unfinished },
                 start_ns: Some(release + wait),
                 finish_ns: ended.then_some(finish),
                 cpu_time_ns: ended.then_some(cpu_time),

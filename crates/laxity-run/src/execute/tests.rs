@@ -10,7 +10,7 @@ fn jobs(all: &[(u32, u64, u64, Option<u64>)]) -> Vec<Job> {
         demand_ns: None,
         warm_ns: None,
         cause: None,
-        outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+        outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
         start_ns: None,
         finish_ns,
         cpu_time_ns: None,
@@ -40,7 +40,7 @@ fn releases_behind_a_job_that_was_late_at_the_end_are_skipped() {
         skip_behind_unfinished(&mut jobs, on_miss);
         jobs.iter().map(|job| job.outcome).collect::<Vec<_>>()
     };
-    use Outcome::{Completed, Skipped, Unfinished};
+    use JobOutcome::{Completed, Skipped, Unfinished};
     assert_eq!(
         outcomes(OnMiss::Skip),
         [Completed, Unfinished, Skipped, Skipped, Unfinished, Unfinished, Skipped]

@@ -7,7 +7,7 @@ mod sizes;
 
 use super::prepare::parameters;
 use super::{CellState, Engine, EventKind, NEVER, NONE, index_u32};
-use crate::changes::{Change, Changed, Outcome, PATIENCE, What};
+use crate::changes::{Change, ChangeOutcome, Changed, PATIENCE, What};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_analysis::SporadicTask;
@@ -52,7 +52,7 @@ pub(super) struct Lives {
     /// By core: the change whose size comes when the CPU is quiet.
     size_waits: BTreeMap<u32, usize>,
     /// By number.
-    changed: BTreeMap<usize, (u64, Outcome)>,
+    changed: BTreeMap<usize, (u64, ChangeOutcome)>,
 }
 
 /// So many lives a task has at most, for numbers in which lives of one task are neighbours: among equal periods the lower id goes
@@ -172,14 +172,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    fn note(&mut self, number: usize, outcome: Outcome) {
+    fn note(&mut self, number: usize, outcome: ChangeOutcome) {
         let now = self.now;
         if let Some(lives) = &mut self.lives {
             lives.changed.insert(number, (now, outcome));
         }
     }
 
-    fn change(&mut self, number: usize) -> Outcome {
+    fn change(&mut self, number: usize) -> ChangeOutcome {
         let lives = self.lives.as_mut().expect("something changes");
         let Change { what, .. } = lives.list[number];
         // A change that waits has been overtaken.
@@ -192,7 +192,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let standing = lives.standing[task];
         let wrong = |words: &str, hint: &str| {
             let name = &lives.names[task];
-            Outcome::Refused(Diagnostic::usage(format!("task `{name}` {words}")).hint(hint))
+            ChangeOutcome::Refused(Diagnostic::usage(format!("task `{name}` {words}")).hint(hint))
         };
         match (what, standing) {
             (What::Enter { cpu, .. }, Standing::Absent) => {
@@ -226,14 +226,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         true
     }
 
-    fn no_more_jobs(&self, task: usize) -> Outcome {
+    fn no_more_jobs(&self, task: usize) -> ChangeOutcome {
         let name = self.lives.as_ref().map_or("", |lives| &lives.names[task]);
         let why = Diagnostic::usage(format!("task `{name}` has no more jobs"));
-        Outcome::Refused(why.hint("change it earlier, let it `leave` later, or simulate for longer"))
+        ChangeOutcome::Refused(why.hint("change it earlier, let it `leave` later, or simulate for longer"))
     }
 
     /// A task that is there asks to be a real-time task.
-    fn ask_to_enter(&mut self, number: usize, task: usize, cpu: Option<u32>) -> Outcome {
+    fn ask_to_enter(&mut self, number: usize, task: usize, cpu: Option<u32>) -> ChangeOutcome {
         if !self.tasks[task].alive {
             return self.no_more_jobs(task);
         }
@@ -257,13 +257,13 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                         if refused.unsettled {
                             lives.waiting.push(number);
                         }
-                        return Outcome::Refused(refused.diagnostic(|id| lives.name(id)));
+                        return ChangeOutcome::Refused(refused.diagnostic(|id| lives.name(id)));
                     }
                 }
             }
         };
         self.turn_real_time(number, task, core);
-        Outcome::RealTime { cpu: core }
+        ChangeOutcome::RealTime { cpu: core }
     }
 
     fn turn_real_time(&mut self, number: usize, task: usize, cpu: u32) {
@@ -289,12 +289,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.arm(cell as usize);
     }
 
-    fn demote(&mut self, task: usize) -> Outcome {
+    fn demote(&mut self, task: usize) -> ChangeOutcome {
         let core = self.withdraw_real_time(task);
         self.emit(EventKind::Demote, Some(core), index_u32(task), None);
         self.watch.turns_ordinary(task);
         self.turn_ordinary(task);
-        Outcome::Ordinary
+        ChangeOutcome::Ordinary
     }
 
     /// The task is no real-time task any more. Returns the CPU where it was.
@@ -323,7 +323,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.join_ordinary(task, release);
     }
 
-    fn let_leave(&mut self, task: usize) -> Outcome {
+    fn let_leave(&mut self, task: usize) -> ChangeOutcome {
         let now = self.now;
         self.tasks[task].leaves(now);
         let (alive, cell) = (self.tasks[task].alive, self.tasks[task].cell);
@@ -345,7 +345,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.withdraw_ordinary(task);
         }
         self.lives.as_mut().expect("something changes").standing[task] = Standing::Left;
-        Outcome::Left
+        ChangeOutcome::Left
     }
 
     /// At the end of an instant: on CPUs that are quiet, what has left no longer counts, and what was refused
@@ -401,7 +401,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 What::Resize { cpu, server } => self.resize(number, cpu, server),
                 What::Demote { .. } | What::Leave { .. } => continue,
             };
-            entered |= matches!(outcome, Outcome::RealTime { .. });
+            entered |= matches!(outcome, ChangeOutcome::RealTime { .. });
             self.note(number, outcome);
         }
         entered

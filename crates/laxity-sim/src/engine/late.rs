@@ -8,7 +8,7 @@
 use super::{Engine, NONE};
 use crate::observer::Observer;
 use laxity_model::OnMiss;
-use laxity_trace::Outcome;
+use laxity_trace::JobOutcome;
 use std::collections::VecDeque;
 
 /// The rule for late jobs, and what passed while they were late.
@@ -92,7 +92,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 return release;
             }
             let mut job = state.record(task, None, |_| NONE);
-            job.outcome = Outcome::Skipped;
+            job.outcome = JobOutcome::Skipped;
             (job.cpu_time_ns, job.migrations, job.context_switches) = (None, None, None);
             self.observer.job(&job);
         }

@@ -38,7 +38,7 @@ use late::Late;
 use laxity_generate::jobs_of;
 use laxity_model::{BudgetMode, CpuList, OnMiss, Result};
 use laxity_policy::{Action, Instance, NONE, Table, action, note};
-use laxity_trace::{Event, EventKind, Outcome};
+use laxity_trace::{Event, EventKind, JobOutcome};
 use prepare::{check_work, config_of, parameters, sockets, work_scale};
 use std::sync::atomic::{AtomicBool, Ordering};
 use task::TaskState;
@@ -410,7 +410,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                 let state = &mut self.tasks[task];
                 let mut job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
                 if is_ordinary {
-                    job.outcome = Outcome::Ordinary;
+                    job.outcome = JobOutcome::Ordinary;
                 }
                 if let Some(caches) = &mut self.caches {
                     caches.job_ended(task, &mut job);

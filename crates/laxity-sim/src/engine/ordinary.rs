@@ -6,7 +6,7 @@
 
 use super::{Engine, EventKind, NEVER, index_u32};
 use crate::observer::Observer;
-use laxity_trace::Outcome;
+use laxity_trace::JobOutcome;
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The timer of the next arrival.
@@ -91,7 +91,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.emit_background(EventKind::BackgroundStop, number, id);
         let cpus = &self.cpus;
         let mut job = self.tasks[task].record(index_u32(task), Some(now), |cpu| cpus[cpu as usize].number);
-        job.outcome = Outcome::Ordinary;
+        job.outcome = JobOutcome::Ordinary;
         self.observer.job(&job);
         let release = self.next_job(index_u32(task), now);
         if let Some(idle) = &mut self.idle {

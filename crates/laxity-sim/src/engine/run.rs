@@ -6,7 +6,7 @@ use super::{
 use crate::observer::Observer;
 use laxity_model::BudgetMode;
 use laxity_policy::Replenishment;
-use laxity_trace::{Event, Outcome};
+use laxity_trace::{Event, JobOutcome};
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The clocks of the CPUs that have come, in the order of the CPUs.
@@ -45,15 +45,15 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.clocks.set(cpu as usize, NEVER);
             self.exhausted(cpu);
         } else if self.aborts(cpu) {
-            self.ended(cpu, last, Outcome::Aborted);
+            self.ended(cpu, last, JobOutcome::Aborted);
         } else if !self.has_lost_lines(cpu) {
-            self.ended(cpu, last, Outcome::Completed);
+            self.ended(cpu, last, JobOutcome::Completed);
         }
     }
 
     /// The job on `cpu` is over.
     #[inline(always)]
-    fn ended(&mut self, cpu: u32, last: bool, outcome: Outcome) {
+    fn ended(&mut self, cpu: u32, last: bool, outcome: JobOutcome) {
         let CpuState { running: task, cell, local, .. } = self.cpus[cpu as usize];
         if O::EVENTS {
             self.show_end(cpu, task, outcome);

@@ -3,7 +3,7 @@
 use laxity_generate::Jobs;
 use laxity_model::Duration;
 use laxity_policy::NEVER;
-use laxity_trace::{Counters, Job, Outcome};
+use laxity_trace::{Counters, Job, JobOutcome};
 
 /// No CPU.
 const NOWHERE: u32 = u32::MAX;
@@ -179,7 +179,7 @@ impl TaskState {
             demand_ns: Some(self.demand),
             warm_ns: None,
             cause: None,
-            outcome: if finish.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+            outcome: if finish.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
             start_ns: ran.then_some(self.start),
             finish_ns: finish,
             cpu_time_ns: Some(self.cpu_time),

@@ -6,7 +6,7 @@ use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_generate::{Jobs, jobs_of};
 use laxity_model::{Duration, OnMiss};
-use laxity_trace::{Event, EventKind, Outcome};
+use laxity_trace::{Event, EventKind, JobOutcome};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -206,9 +206,9 @@ fn miss(time_ns: u64, task: u32, job: u32) -> Event {
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The event that a job's end is, and the miss where it ends because of that.
-    pub(super) fn show_end(&mut self, cpu: u32, task: u32, outcome: Outcome) {
+    pub(super) fn show_end(&mut self, cpu: u32, task: u32, outcome: JobOutcome) {
         let kind = match outcome {
-            Outcome::Aborted => EventKind::Abort,
+            JobOutcome::Aborted => EventKind::Abort,
             _ => EventKind::Complete,
         };
         let (deadline, job) = (self.tasks[task as usize].deadline(), self.tasks[task as usize].index());

@@ -6,7 +6,7 @@ use super::masks::{some_cores, strays};
 use super::world::{Own, UNIT, World, server_of};
 use laxity_model::BudgetMode;
 use laxity_seeds::seeds;
-use laxity_sim::{Outcome, What};
+use laxity_sim::{ChangeOutcome, What};
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -115,15 +115,15 @@ impl Count {
     fn count(&mut self, world: &World, changed: &laxity_sim::Changed) {
         let (at, what) = world.changes[changed.number];
         match (&changed.outcome, what) {
-            (Outcome::RealTime { .. }, _) => {
+            (ChangeOutcome::RealTime { .. }, _) => {
                 self.entered += 1;
                 self.again += u32::from(changed.at_ns > at * UNIT);
             }
-            (Outcome::Refused(_), What::Resize { .. }) => self.resize_refused += 1,
-            (Outcome::Refused(_), _) => self.refused += 1,
-            (Outcome::Ordinary, _) => self.demoted += 1,
-            (Outcome::Left, _) => self.left += 1,
-            (Outcome::Resized { .. }, _) => self.resized += 1,
+            (ChangeOutcome::Refused(_), What::Resize { .. }) => self.resize_refused += 1,
+            (ChangeOutcome::Refused(_), _) => self.refused += 1,
+            (ChangeOutcome::Ordinary, _) => self.demoted += 1,
+            (ChangeOutcome::Left, _) => self.left += 1,
+            (ChangeOutcome::Resized { .. }, _) => self.resized += 1,
         }
     }
 }

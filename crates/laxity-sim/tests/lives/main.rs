@@ -8,7 +8,7 @@ mod by_definition;
 mod masks;
 mod world;
 
-use laxity_sim::{Outcome, What};
+use laxity_sim::{ChangeOutcome, What};
 use laxity_trace::EventKind;
 use world::{Own, UNIT, World, server_of};
 
@@ -38,8 +38,8 @@ fn a_job_goes_on_as_what_its_task_becomes() {
         seen.recording.jobs.iter().find(|job| (job.task, job.index) == (1, 2)).expect("it ran").release_ns;
     assert_eq!(release, 23 * UNIT);
     assert_eq!(finishes[&(0, 2)], 14);
-    let outcomes: Vec<&Outcome> = seen.changed.iter().map(|changed| &changed.outcome).collect();
-    assert_eq!(outcomes, [&Outcome::Ordinary, &Outcome::RealTime { cpu: 0 }]);
+    let outcomes: Vec<&ChangeOutcome> = seen.changed.iter().map(|changed| &changed.outcome).collect();
+    assert_eq!(outcomes, [&ChangeOutcome::Ordinary, &ChangeOutcome::RealTime { cpu: 0 }]);
     let verdict = world.verify(&seen.recording, 0);
     assert!(verdict.clean, "{verdict}");
 }
@@ -55,9 +55,9 @@ fn a_task_that_leaves_ends_its_job_and_releases_no_other() {
     assert!(world.verify(&seen.recording, 0).clean);
 }
 
-fn refusal(outcome: &Outcome) -> &str {
+fn refusal(outcome: &ChangeOutcome) -> &str {
     match outcome {
-        Outcome::Refused(why) => &why.message,
+        ChangeOutcome::Refused(why) => &why.message,
         other => panic!("{other:?} is no refusal"),
     }
 }
@@ -87,7 +87,7 @@ fn a_task_that_has_left_by_itself_cannot_change() {
     let changes = vec![(11, What::Demote { task: 1 }), (15, promote), (16, What::Leave { task: 1 })];
     let world = World { own, changes, tasks: vec![(2, 6, Some(0)), (4, 10, Some(0))], ..two_tasks() };
     let seen = world.simulate();
-    assert_eq!(seen.changed[0].outcome, Outcome::Ordinary);
+    assert_eq!(seen.changed[0].outcome, ChangeOutcome::Ordinary);
     for changed in &seen.changed[1..] {
         assert!(refusal(&changed.outcome).contains("`T2` has left"), "{:?}", changed.outcome);
     }
@@ -115,7 +115,7 @@ fn a_task_that_leaves_by_itself_makes_room_for_others() {
     };
     let seen = world.simulate();
     assert!(refusal(&seen.changed[0].outcome).contains("`T3` cannot enter"));
-    assert_eq!(seen.changed[1].outcome, Outcome::RealTime { cpu: 0 });
+    assert_eq!(seen.changed[1].outcome, ChangeOutcome::RealTime { cpu: 0 });
     // When T2.2, which T3 has been asked to enter before the end of, is done.
     assert_eq!(seen.changed[1].at_ns, 28 * UNIT);
     let verdict = world.verify(&seen.recording, 0);
@@ -141,7 +141,7 @@ fn no_task_enters_when_no_more_jobs_are_released() {
     let verdict = world.verify(&seen.recording, 0);
     assert!(verdict.clean, "{verdict}");
     let longer = World { length: 60, ..world };
-    assert_eq!(longer.simulate().changed[1].outcome, Outcome::RealTime { cpu: 0 });
+    assert_eq!(longer.simulate().changed[1].outcome, ChangeOutcome::RealTime { cpu: 0 });
 }
 
 #[test]
@@ -169,15 +169,15 @@ fn a_size_comes_with_a_period_and_another_period_when_the_core_is_quiet() {
         sizes,
         [(5, ServerPeriod, 5), (5, ServerBudget, 1), (7, ServerPeriod, 8), (7, ServerBudget, 3)]
     );
-    let from = |ns: u64| Outcome::Resized { from_ns: Some(ns * UNIT) };
-    let outcomes = |seen: &world::Seen| -> Vec<Outcome> {
+    let from = |ns: u64| ChangeOutcome::Resized { from_ns: Some(ns * UNIT) };
+    let outcomes = |seen: &world::Seen| -> Vec<ChangeOutcome> {
         seen.changed.iter().map(|changed| changed.outcome.clone()).collect()
     };
     assert_eq!(outcomes(&seen), [from(5), from(7)]);
     let verdict = world.verify(&seen.recording, 0);
     assert!(verdict.clean, "{verdict}");
     // Another size is asked for before, or the simulation ends before.
-    let never = Outcome::Resized { from_ns: None };
+    let never = ChangeOutcome::Resized { from_ns: None };
     for (changes, length, expected) in [
         (vec![(1, resize(1, 5)), (2, resize(3, 5))], 60, vec![never.clone(), from(5)]),
         (vec![(1, resize(1, 8)), (2, resize(3, 5))], 60, vec![never.clone(), from(5)]),
@@ -208,13 +208,13 @@ fn a_refused_task_runs_in_the_background_and_is_asked_again() {
     };
     let seen = world.simulate();
     let text = |at: usize| match &seen.changed[at].outcome {
-        Outcome::Refused(why) => why.message.clone(),
+        ChangeOutcome::Refused(why) => why.message.clone(),
         other => format!("{other:?}"),
     };
     assert!(text(0).contains("`T3` cannot enter"), "{}", text(0));
-    assert_eq!(seen.changed[1].outcome, Outcome::Ordinary);
+    assert_eq!(seen.changed[1].outcome, ChangeOutcome::Ordinary);
     // Not at 21, when what T2 has begun is still counted, but when nothing is pending.
-    assert_eq!(seen.changed[2].outcome, Outcome::RealTime { cpu: 0 });
+    assert_eq!(seen.changed[2].outcome, ChangeOutcome::RealTime { cpu: 0 });
     assert!(text(3).contains("is a real-time task already"), "{}", text(3));
     assert!(text(4).contains("cannot be"), "{}", text(4));
     let jobs = |task: u32| seen.recording.jobs.iter().filter(move |job| job.task == task);

@@ -7,7 +7,7 @@
 //!    nothing that applies in any cell makes it not applicable.
 
 use super::cell::Judge;
-use crate::Outcome;
+use crate::SetOutcome;
 use laxity_analysis::AnalysedCell;
 use laxity_model::{Result, TaskSet};
 use laxity_place::{Acceptance, Bin, Request};
@@ -19,7 +19,7 @@ struct Admission<'a> {
     judge: &'a Judge<'a>,
     processors: u32,
     /// The task that was asked for last, and the best that was said of it. Tasks come one after the other.
-    last: Cell<Option<(usize, Outcome)>>,
+    last: Cell<Option<(usize, SetOutcome)>>,
 }
 
 impl Judge<'_> {
@@ -34,23 +34,23 @@ impl Judge<'_> {
         bins: Vec<Bin>,
         processors: u32,
         stop: &AtomicBool,
-    ) -> Result<Outcome> {
+    ) -> Result<SetOutcome> {
         let admission = Admission { judge: self, processors, last: Cell::new(None) };
         let request = Request::new(set, bins)?.with_acceptance(&admission).with_interrupt(stop);
         let placed = request.find(self.curve.placement);
         Ok(match placed {
-            Some(_) => Outcome::Accepted,
+            Some(_) => SetOutcome::Accepted,
             None => admission.why(),
         })
     }
 }
 
 impl Admission<'_> {
-    fn why(&self) -> Outcome {
+    fn why(&self) -> SetOutcome {
         match self.last.get() {
-            Some((_, outcome)) if outcome != Outcome::Accepted => outcome,
+            Some((_, outcome)) if outcome != SetOutcome::Accepted => outcome,
             // It did not fit by U anywhere: no test was asked about it.
-            _ => Outcome::Rejected,
+            _ => SetOutcome::Rejected,
         }
     }
 }
@@ -65,13 +65,13 @@ impl Acceptance for Admission<'_> {
         let found = self.judge.cell(&AnalysedCell { processors: self.processors, tasks: tasks.to_vec() });
         let before = self.last.get().filter(|&(asked, _)| asked == task).map(|(_, outcome)| outcome);
         let worth = |outcome| match outcome {
-            Outcome::NotApplicable => 0,
-            Outcome::Rejected => 1,
-            Outcome::OutOfWork => 2,
-            Outcome::Accepted => 3,
+            SetOutcome::NotApplicable => 0,
+            SetOutcome::Rejected => 1,
+            SetOutcome::OutOfWork => 2,
+            SetOutcome::Accepted => 3,
         };
         let best = before.filter(|&before| worth(before) >= worth(found)).unwrap_or(found);
         self.last.set(Some((task, best)));
-        found == Outcome::Accepted
+        found == SetOutcome::Accepted
     }
 }

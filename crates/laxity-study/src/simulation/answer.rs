@@ -1,7 +1,7 @@
 //! The results of a study by simulation, for other programs: what `laxity study FILE --json` prints.
 
 use super::metric::{Measure, Metric};
-use super::really::{Gaps, RunTally};
+use super::real::{Gaps, RunTally};
 use super::study::SimulationStudy;
 use super::tally::{Kept, SimulationTally};
 use crate::{Conducted, Point, Variable};

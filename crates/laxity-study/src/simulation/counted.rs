@@ -50,7 +50,7 @@ fn shown(part: u128, whole: u128) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity_trace::{Counters, Outcome};
+    use laxity_trace::{Counters, JobOutcome};
 
     fn job(finish_ns: Option<u64>, counters: Counters) -> Job {
         Job {
@@ -61,7 +61,7 @@ mod tests {
             demand_ns: Some(10),
             warm_ns: None,
             cause: None,
-            outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+            outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
             start_ns: None,
             finish_ns,
             cpu_time_ns: Some(10),

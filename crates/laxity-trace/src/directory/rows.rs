@@ -32,7 +32,7 @@ fn twice(jobs: &[Job]) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counters, Outcome};
+    use crate::{Counters, JobOutcome};
 
     fn job((task, index): (u32, u32)) -> Job {
         Job {
@@ -43,7 +43,7 @@ mod tests {
             demand_ns: None,
             warm_ns: None,
             cause: None,
-            outcome: Outcome::Unfinished,
+            outcome: JobOutcome::Unfinished,
             start_ns: None,
             finish_ns: None,
             cpu_time_ns: None,

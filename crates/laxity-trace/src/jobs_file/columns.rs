@@ -22,7 +22,7 @@ pub struct RunColumns {
     scheduler: ByteArray,
     host: ByteArray,
     task_names: Vec<ByteArray>,
-    outcomes: [(crate::Outcome, ByteArray); 5],
+    outcomes: [(crate::JobOutcome, ByteArray); 5],
     causes: [(crate::MissCause, ByteArray); crate::MissCause::ALL.len()],
 }
 
@@ -36,7 +36,7 @@ impl RunColumns {
             scheduler: run.scheduler.as_str().into(),
             host: run.host.name().into(),
             task_names: task_names.iter().map(|name| name.as_str().into()).collect(),
-            outcomes: crate::Outcome::ALL.map(|outcome| (outcome, outcome.name().into())),
+            outcomes: crate::JobOutcome::ALL.map(|outcome| (outcome, outcome.name().into())),
             causes: crate::MissCause::ALL.map(|cause| (cause, cause.name().into())),
         }
     }
@@ -51,7 +51,7 @@ impl RunColumns {
         known.cloned().unwrap_or_else(|| task.to_string().as_str().into())
     }
 
-    fn outcome(&self, outcome: crate::Outcome) -> ByteArray {
+    fn outcome(&self, outcome: crate::JobOutcome) -> ByteArray {
         let word = self.outcomes.iter().find(|(known, _)| *known == outcome);
         word.expect("`ALL` has all of them").1.clone()
     }

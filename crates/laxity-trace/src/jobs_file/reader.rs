@@ -4,7 +4,7 @@ use super::columns::{JOBS_VERSION, VERSION_KEY};
 use crate::damage::{damaged, without_panic};
 use crate::row_group::RowGroup;
 use crate::whole_file::WholeFile;
-use crate::{Counters, Job, MissCause, Outcome};
+use crate::{Counters, Job, JobOutcome, MissCause};
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
@@ -70,7 +70,8 @@ impl JobsReader {
         let group = RowGroup::open(self.file.as_ref(), &self.columns, group)?;
         let small = |name| group.integers::<u32>(name);
         let large = |name| group.integers::<u64>(name);
-        let named = |word: &[u8]| Outcome::ALL.into_iter().find(|outcome| outcome.name().as_bytes() == word);
+        let named =
+            |word: &[u8]| JobOutcome::ALL.into_iter().find(|outcome| outcome.name().as_bytes() == word);
         let cause = |word: &[u8]| MissCause::ALL.into_iter().find(|cause| cause.name().as_bytes() == word);
         Ok(JobColumns {
             rows: group.rows(),
@@ -119,7 +120,7 @@ type Column<T> = Vec<Option<T>>;
 struct JobColumns {
     rows: usize,
     cause: Option<Column<MissCause>>,
-    outcome: Vec<Outcome>,
+    outcome: Vec<JobOutcome>,
     run: Column<u32>,
     task: Column<u32>,
     index: Column<u32>,
@@ -208,7 +209,7 @@ mod tests {
     use bytes::Bytes;
     use laxity_model::Duration;
 
-    fn job(outcome: Outcome, start_ns: Option<u64>, finish_ns: Option<u64>) -> Job {
+    fn job(outcome: JobOutcome, start_ns: Option<u64>, finish_ns: Option<u64>) -> Job {
         Job {
             task: 1,
             index: 2,
@@ -258,21 +259,21 @@ mod tests {
     fn times_that_contradict_each_other_are_refused_with_the_job() {
         let read = |job: &Job| file_of(job).read_all();
         for good in [
-            job(Outcome::Completed, Some(12), Some(12)),
-            job(Outcome::Completed, None, Some(25)),
-            job(Outcome::Ordinary, Some(12), None),
-            job(Outcome::Unfinished, Some(12), None),
-            job(Outcome::Aborted, Some(12), Some(21)),
-            job(Outcome::Skipped, None, None),
+            job(JobOutcome::Completed, Some(12), Some(12)),
+            job(JobOutcome::Completed, None, Some(25)),
+            job(JobOutcome::Ordinary, Some(12), None),
+            job(JobOutcome::Unfinished, Some(12), None),
+            job(JobOutcome::Aborted, Some(12), Some(21)),
+            job(JobOutcome::Skipped, None, None),
         ] {
             assert_eq!(read(&good).expect("no contradiction")[&3], [good]);
         }
         for (wrong, why) in [
-            (job(Outcome::Completed, Some(13), Some(12)), "finish, 12 ns, is before its start, 13 ns"),
-            (job(Outcome::Completed, Some(13), None), "it is completed but has no finish"),
-            (job(Outcome::Aborted, None, None), "it is aborted but has no finish"),
+            (job(JobOutcome::Completed, Some(13), Some(12)), "finish, 12 ns, is before its start, 13 ns"),
+            (job(JobOutcome::Completed, Some(13), None), "it is completed but has no finish"),
+            (job(JobOutcome::Aborted, None, None), "it is aborted but has no finish"),
             (
-                Job { release_ns: 21, ..job(Outcome::Unfinished, None, None) },
+                Job { release_ns: 21, ..job(JobOutcome::Unfinished, None, None) },
                 "deadline, 20 ns, is before its release",
             ),
         ] {
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn columns_that_do_not_follow_from_the_others_are_refused() {
-        let reader = file_of(&job(Outcome::Completed, Some(12), Some(25)));
+        let reader = file_of(&job(JobOutcome::Completed, Some(12), Some(25)));
         let columns = || reader.read_columns(0).expect("reads");
         let refused = |columns: JobColumns| columns.job(0).expect_err("a contradiction").to_string();
         assert!(columns().job(0).is_ok());

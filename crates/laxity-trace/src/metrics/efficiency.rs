@@ -52,7 +52,7 @@ impl Efficiency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counters, Outcome};
+    use crate::{Counters, JobOutcome};
 
     fn job(demand_ns: u64, cpu_time_ns: u64, finish_ns: Option<u64>, llc_misses: Option<u64>) -> Job {
         Job {
@@ -63,7 +63,7 @@ mod tests {
             demand_ns: Some(demand_ns),
             warm_ns: None,
             cause: None,
-            outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+            outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
             start_ns: None,
             finish_ns,
             cpu_time_ns: Some(cpu_time_ns),
@@ -82,7 +82,7 @@ mod tests {
         found.add(&job(400, 500, Some(500), Some(7)));
         found.add(&job(200, 700, Some(900), Some(5)));
         found.add(&job(1_000, 9, None, Some(1_000)));
-        found.add(&Job { outcome: Outcome::Aborted, ..job(1_000, 9, Some(9), Some(1_000)) });
+        found.add(&Job { outcome: JobOutcome::Aborted, ..job(1_000, 9, Some(9), Some(1_000)) });
         assert_eq!(found.relative_ipc(), Some((600, 1_200)));
         // 600 ns of 10 ns each: 60 accesses, 12 misses.
         assert_eq!(found.llc_miss_rate(10_000), Some((120_000, 600_000)));

@@ -5,7 +5,7 @@
 
 use super::responses::Responses;
 use super::statistics::ratio;
-use crate::{Counters, Job, Outcome, Run};
+use crate::{Counters, Job, JobOutcome, Run};
 use laxity_model::{Diagnostic, Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -375,13 +375,13 @@ impl TaskTally {
     /// A job that did not complete. Its events happened during the test, but need not be known.
     #[cold]
     fn add_other(&mut self, job: &Job, horizon_ns: u64) {
-        if job.outcome == Outcome::Ordinary {
+        if job.outcome == JobOutcome::Ordinary {
             self.ordinary += 1;
             return;
         }
         *match job.outcome {
-            Outcome::Aborted => &mut self.aborted,
-            Outcome::Skipped => &mut self.skipped,
+            JobOutcome::Aborted => &mut self.aborted,
+            JobOutcome::Skipped => &mut self.skipped,
             _ if job.deadline_ns <= horizon_ns => &mut self.unfinished,
             _ => &mut self.undecided,
         } += 1;

@@ -70,7 +70,7 @@ impl TardinessHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counters, Outcome};
+    use crate::{Counters, JobOutcome};
 
     fn job(deadline_ns: u64, finish_ns: Option<u64>) -> Job {
         Job {
@@ -81,7 +81,7 @@ mod tests {
             demand_ns: Some(1),
             warm_ns: None,
             cause: None,
-            outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+            outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
             start_ns: None,
             finish_ns,
             cpu_time_ns: None,
@@ -106,9 +106,9 @@ mod tests {
             found.add(&job(deadline, None), horizon);
         }
         assert_eq!(found.unfinished(), 1, "one could still have been in time");
-        found.add(&Job { outcome: Outcome::Skipped, ..job(deadline, None) }, deadline);
+        found.add(&Job { outcome: JobOutcome::Skipped, ..job(deadline, None) }, deadline);
         assert_eq!(found.unfinished(), 1, "a release that was skipped is no job");
-        found.add(&Job { outcome: Outcome::Aborted, ..job(deadline, Some(deadline)) }, deadline);
+        found.add(&Job { outcome: JobOutcome::Aborted, ..job(deadline, Some(deadline)) }, deadline);
         assert_eq!((found.unfinished(), found.completed()[0]), (2, 2), "an aborted job did not complete");
         let classes: Vec<_> = TardinessHistogram::classes().collect();
         assert_eq!(classes.len(), found.completed().len());

@@ -1,6 +1,6 @@
 //! `laxity study FILE`.
 
-use super::really::{ReallyArguments, really_run};
+use super::real::{RealArguments, run_for_real};
 use crate::arguments::whole;
 use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output, shipped};
@@ -65,7 +65,7 @@ pub struct DescribedArguments {
     pub json: bool,
     /// On this machine
     #[command(flatten)]
-    pub really: ReallyArguments,
+    pub real: RealArguments,
 }
 
 /// What the help of `laxity study` ends with.
@@ -86,17 +86,17 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
         );
     };
     match read(file, Changes { sets: arguments.sets, seed: arguments.seed })? {
-        Described::Simulation(study) if arguments.really.real => really_run(*study, arguments),
+        Described::Simulation(study) if arguments.real.real => run_for_real(*study, arguments),
         Described::Schedulability(study) => {
-            arguments.really.check_simulated()?;
+            arguments.real.check_simulated()?;
             carried_out(&*study, &study.name, arguments, |done, directory| {
-                let told = schedulability::Told::of(&study, done);
+                let told = schedulability::StudyOutputs::of(&study, done);
                 told.write(directory)?;
                 shown(arguments, || told.terminal(), || Answer::of(&study, done))
             })
         }
         Described::Simulation(study) => carried_out(&*study, &study.name, arguments, |done, directory| {
-            let told = simulated::Told::of(&study, done);
+            let told = simulated::StudyOutputs::of(&study, done);
             told.write(directory)?;
             shown(arguments, || told.terminal(), || SimulationAnswer::of(&study, done))
         }),

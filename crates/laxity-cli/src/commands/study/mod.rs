@@ -2,7 +2,7 @@
 
 mod described;
 mod overheads;
-mod really;
+mod real;
 mod schedules;
 mod sweep;
 

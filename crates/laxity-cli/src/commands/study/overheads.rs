@@ -3,7 +3,9 @@
 use super::sweep::{Sweep, SweepArguments, Where, ended};
 use crate::arguments::value;
 use crate::commands::unique;
-use crate::study::overheads::{Evaluation, FUNCTIONS_METHOD, TABLE_FILE, Told, Unit, ns_per_instruction};
+use crate::study::overheads::{
+    Evaluation, FUNCTIONS_METHOD, StudyOutputs, TABLE_FILE, Unit, ns_per_instruction,
+};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
@@ -97,7 +99,7 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
         return sweep.nothing("measured", &evaluation.refused, all);
     }
     let unit = if arguments.instructions { COUNTED } else { Unit::Time };
-    let told = Told {
+    let told = StudyOutputs {
         schedulers: &sweep.schedulers,
         evaluation: &evaluation,
         unit,

@@ -3,7 +3,7 @@
 use super::sweep::{Sweep, SweepArguments, Where, ended};
 use crate::arguments::value;
 use crate::commands::unique;
-use crate::study::schedules::{Answer, Evaluation, TABLE_FILE, Told};
+use crate::study::schedules::{Answer, Evaluation, StudyOutputs, TABLE_FILE};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
@@ -73,7 +73,12 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
         return sweep.nothing("measured", &refused, all);
     }
     let batching = sweep.conditions.batching;
-    let told = Told { schedulers: &sweep.names(), evaluation: &evaluation, batching, method: method(&sweep) };
+    let told = StudyOutputs {
+        schedulers: &sweep.names(),
+        evaluation: &evaluation,
+        batching,
+        method: method(&sweep),
+    };
     told.write(&sweep.directory())?;
     sweep.conclude(&refused);
     match arguments.json {

@@ -1,7 +1,7 @@
 //! The functions of the scheduling classes, where they were timed (lelli2012, Table 6).
 
 use super::evaluation::{EQUAL_LEAST, Point};
-use super::outputs::{Told, float};
+use super::outputs::{StudyOutputs, float};
 use laxity_overheads::SampleKind;
 use laxity_report::{LinesFigure, PlainTable, count};
 
@@ -21,7 +21,7 @@ pub const METHOD: &str = "Functions of the scheduling classes are timed from ent
                           sched_yield leaves its thread in the class, so that those are enqueued and dequeued less often than \
                           jobs are released. What contains a timed function, scheduling decisions above all, is longer for it.";
 
-impl Told<'_> {
+impl StudyOutputs<'_> {
     /// What was timed with this number of CPUs, as figures against n.
     pub(super) fn function_figures(&self, cpus: u32) -> Vec<LinesFigure> {
         let measured = FUNCTIONS.iter().filter(|(kind, ..)| self.measured(cpus, *kind));

@@ -10,5 +10,5 @@ mod unit;
 
 pub use evaluation::Evaluation;
 pub use functions::METHOD as FUNCTIONS_METHOD;
-pub use outputs::{TABLE_FILE, Told};
+pub use outputs::{StudyOutputs, TABLE_FILE};
 pub use unit::{Unit, ns_per_instruction};

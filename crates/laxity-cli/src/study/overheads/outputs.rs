@@ -18,7 +18,7 @@ pub const TABLE_FILE: &str = "overheads.csv";
 const COSTS_DIRECTORY: &str = "costs";
 
 /// A study that was evaluated, and what is to be said of it.
-pub struct Told<'a> {
+pub struct StudyOutputs<'a> {
     /// The schedulers, in the order of the study.
     pub schedulers: &'a [Contender],
     /// What was measured.
@@ -55,7 +55,7 @@ const VALUES: [(&str, Value); 3] = [
     ("Maximum", |point| point.equal.max.map(float)),
 ];
 
-impl Told<'_> {
+impl StudyOutputs<'_> {
     /// Writes everything into the study's directory.
     pub fn write(&self, directory: &Path) -> Result<()> {
         let directory = OutputDirectory::create(directory)?;

@@ -1,6 +1,6 @@
 //! A study whose samples are made by hand, from statistics to the table and the page.
 
-use super::{Evaluation, Told, Unit};
+use super::{Evaluation, StudyOutputs, Unit};
 use crate::study::overheads::evaluation::Measured;
 use crate::study::{Batching, Contender, Place};
 use laxity_lab::overheads::class_of;
@@ -64,7 +64,8 @@ fn written(schedulers: &[Contender], given: &[Given<'_>]) -> (String, String) {
     let evaluation = evaluation(schedulers, given);
     let out = tempfile::tempdir().expect("a directory");
     let method = vec!["By hand.".to_owned()];
-    let told = Told { schedulers, evaluation: &evaluation, unit: Unit::Time, batching: false, method };
+    let told =
+        StudyOutputs { schedulers, evaluation: &evaluation, unit: Unit::Time, batching: false, method };
     told.write(out.path()).expect("writes");
     let read = |name: &str| std::fs::read_to_string(out.path().join(name)).expect("written");
     assert!(read("report.html").contains("<svg"));

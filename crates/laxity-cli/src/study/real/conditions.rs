@@ -2,7 +2,7 @@
 
 use crate::terminal;
 use laxity_lab::experiment::{DemandModel, Settings};
-use laxity_lab::placing::Below;
+use laxity_lab::placing::BelowServers;
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
 use laxity_study::{Planned, Point, SimulationStudy};
 use laxity_trace::Machine;
@@ -84,7 +84,7 @@ impl Conditions {
             demand: study.demand_at(slot.point.value)?,
             grace: study.grace,
             fit: curve.fit,
-            below: (curve.placement, Below::default()),
+            below: (curve.placement, BelowServers::default()),
             limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
             overload: curve.overload,
             seed: seed.wrapping_add(u64::from(slot.repetition)),

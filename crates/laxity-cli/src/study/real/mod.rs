@@ -10,7 +10,7 @@ mod sampler;
 mod words;
 
 pub use conditions::Conditions;
-pub use words::Really;
+pub use words::RealResults;
 
 use crate::study::watching;
 use laxity_model::{Result, is_begun};
@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 ///
 /// Another study's directory; nothing of the study can be run here, and why; what the file system refuses.
-pub fn conduct_really(
+pub fn run_study(
     study: &SimulationStudy,
     conditions: &Conditions,
     directory: &Path,

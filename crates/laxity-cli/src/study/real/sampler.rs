@@ -4,7 +4,7 @@ use super::conditions::{Conditions, Slot, name_of_set};
 use super::is_whole;
 use super::ready::Ready;
 use crate::study::State;
-use laxity_lab::experiment::conduct_on;
+use laxity_lab::experiment::measure_on;
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _, TaskSet};
 use laxity_study::{Planned, Point, RunSets, RunTally, Sampler, SimulationSampler, SimulationStudy};
 use laxity_trace::{Results, Run};
@@ -106,7 +106,7 @@ impl RealSampler<'_> {
         let results = match State::of_run(&settings.out) {
             State::Measured => laxity_trace::load(&settings.out)?,
             State::Open | State::NotMeasured(_) => {
-                conduct_on(&ready.bench(), std::slice::from_ref(set), &settings, interrupt)?.results
+                measure_on(&ready.bench(), std::slice::from_ref(set), &settings, interrupt)?.results
             }
         };
         only_run(results, set).map_err(|error| error.context(settings.out.shown().to_string()))

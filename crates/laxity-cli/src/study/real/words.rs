@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// A study whose sets were run, and what it has come to.
-pub struct Really<'a> {
+pub struct RealResults<'a> {
     /// The study.
     pub study: &'a SimulationStudy,
     /// How they were run.
@@ -17,7 +17,7 @@ pub struct Really<'a> {
     pub conducted: &'a Conducted<RunTally>,
 }
 
-impl Really<'_> {
+impl RealResults<'_> {
     /// The sets' outcomes, as simulations have them.
     pub fn sums(&self) -> Conducted<SimulationTally> {
         let points = self.conducted.points.iter().map(|(point, tally)| (*point, tally.sums.clone()));

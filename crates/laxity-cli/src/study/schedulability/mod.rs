@@ -2,4 +2,4 @@
 
 mod outputs;
 
-pub use outputs::Told;
+pub use outputs::StudyOutputs;

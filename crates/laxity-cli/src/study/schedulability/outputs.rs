@@ -17,7 +17,7 @@ const PARQUET_FILE: &str = "points.parquet";
 const MANIFEST_FILE: &str = "manifest.json";
 
 /// A study and what it has come to.
-pub struct Told<'a> {
+pub struct StudyOutputs<'a> {
     study: &'a Study,
     conducted: &'a Conducted<Tally>,
 }
@@ -33,10 +33,10 @@ struct Figures {
     not_applicable: u64,
 }
 
-impl<'a> Told<'a> {
+impl<'a> StudyOutputs<'a> {
     /// Of a study that is complete, or as far as it is.
     pub fn of(study: &'a Study, conducted: &'a Conducted<Tally>) -> Self {
-        Told { study, conducted }
+        StudyOutputs { study, conducted }
     }
 
     /// Writes everything into the study's directory.

@@ -1,6 +1,6 @@
 //! What `laxity study schedules --json` prints.
 
-use super::evaluation::{Evaluation, JobMetrics, Outcome};
+use super::evaluation::{Evaluation, JobMetrics, TrialOutcome};
 use crate::study::Trial;
 use laxity_trace::{ScheduleRecord, SpanRecord, VerificationRecord};
 use schemars::JsonSchema;
@@ -86,7 +86,7 @@ impl Answer {
 }
 
 impl CellAnswer {
-    fn of(trial: &Trial, outcome: &Outcome, batching: bool) -> CellAnswer {
+    fn of(trial: &Trial, outcome: &TrialOutcome, batching: bool) -> CellAnswer {
         let mut answer = CellAnswer {
             scheduler: trial.scheduler.name.clone(),
             batching: trial.scheduler.batches(batching),
@@ -101,9 +101,9 @@ impl CellAnswer {
             schedule_not_recorded: None,
         };
         match outcome {
-            Outcome::Open => answer.not_measured = Some("not measured yet".to_owned()),
-            Outcome::NotMeasured(why) => answer.not_measured = Some(why.clone()),
-            Outcome::Measured(measured) => {
+            TrialOutcome::Open => answer.not_measured = Some("not measured yet".to_owned()),
+            TrialOutcome::NotMeasured(why) => answer.not_measured = Some(why.clone()),
+            TrialOutcome::Measured(measured) => {
                 answer.kernel = Some(measured.kernel.clone());
                 answer.jobs = Some(measured.jobs.clone());
                 match &measured.schedule {

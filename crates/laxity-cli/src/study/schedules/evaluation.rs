@@ -98,7 +98,7 @@ impl Measured {
 
 /// The state of a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum TrialOutcome {
     /// It was measured.
     Measured(Box<Measured>),
     /// It could not be, and why.
@@ -111,7 +111,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// Each with its state.
-    pub trials: Vec<(Trial, Outcome)>,
+    pub trials: Vec<(Trial, TrialOutcome)>,
 }
 
 impl Evaluation {
@@ -123,13 +123,13 @@ impl Evaluation {
     pub fn of(trials: &[Trial], folder: &Path) -> Result<Evaluation> {
         let read = |trial: &Trial| {
             let outcome = match trial.state(folder) {
-                State::Open => Outcome::Open,
-                State::NotMeasured(why) => Outcome::NotMeasured(why),
+                State::Open => TrialOutcome::Open,
+                State::NotMeasured(why) => TrialOutcome::NotMeasured(why),
                 State::Measured => {
                     let directory = trial.folder(folder);
                     let measured = laxity_trace::load(&directory).and_then(Measured::of);
                     let context = |error: Diagnostic| error.context(directory.shown().to_string());
-                    Outcome::Measured(Box::new(measured.map_err(context)?))
+                    TrialOutcome::Measured(Box::new(measured.map_err(context)?))
                 }
             };
             Ok((trial.clone(), outcome))
@@ -140,7 +140,7 @@ impl Evaluation {
     /// Trials that were measured.
     pub fn measured(&self) -> impl Iterator<Item = (&Trial, &Measured)> {
         self.trials.iter().filter_map(|(trial, outcome)| match outcome {
-            Outcome::Measured(measured) => Some((trial, &**measured)),
+            TrialOutcome::Measured(measured) => Some((trial, &**measured)),
             _ => None,
         })
     }
@@ -153,18 +153,18 @@ impl Evaluation {
 
     /// Trials that have not been measured yet.
     pub fn open(&self) -> usize {
-        self.trials.iter().filter(|(_, outcome)| *outcome == Outcome::Open).count()
+        self.trials.iter().filter(|(_, outcome)| *outcome == TrialOutcome::Open).count()
     }
 
     /// Trials that could not be measured, or whose schedules could not be recorded, and why.
     pub fn refused(&self) -> Vec<(Trial, String)> {
-        let why = |(trial, outcome): &(Trial, Outcome)| match outcome {
-            Outcome::NotMeasured(why) => Some((trial.clone(), why.clone())),
-            Outcome::Measured(measured) => {
+        let why = |(trial, outcome): &(Trial, TrialOutcome)| match outcome {
+            TrialOutcome::NotMeasured(why) => Some((trial.clone(), why.clone())),
+            TrialOutcome::Measured(measured) => {
                 let why = measured.schedule.as_ref().err()?;
                 Some((trial.clone(), format!("no schedule: {why}")))
             }
-            Outcome::Open => None,
+            TrialOutcome::Open => None,
         };
         self.trials.iter().filter_map(why).collect()
     }

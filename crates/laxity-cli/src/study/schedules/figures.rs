@@ -2,7 +2,7 @@
 //! taken together: sums and maxima over them, means of their means.
 
 use super::evaluation::Measured;
-use super::outputs::Told;
+use super::outputs::StudyOutputs;
 use crate::study::Trial;
 use crate::study::page::cpus_in_words;
 use laxity_report::{LinesFigure, LinesPanel, LinesScale};
@@ -102,7 +102,7 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-impl Told<'_> {
+impl StudyOutputs<'_> {
     /// All figures of this number of CPUs.
     pub(super) fn figures(&self, cpus: u32) -> Vec<LinesFigure> {
         let figure = |shown: &Shown| LinesFigure {

@@ -13,4 +13,4 @@ mod tests;
 
 pub use answer::{Answer, schema};
 pub use evaluation::Evaluation;
-pub use outputs::{TABLE_FILE, Told};
+pub use outputs::{StudyOutputs, TABLE_FILE};

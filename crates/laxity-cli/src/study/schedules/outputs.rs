@@ -16,7 +16,7 @@ pub const TABLE_FILE: &str = "schedules.csv";
 const WORDS_MOST: usize = 30;
 
 /// A study that was evaluated, and what is to be said of it.
-pub struct Told<'a> {
+pub struct StudyOutputs<'a> {
     /// Names of the schedulers, in the order of the study.
     pub schedulers: &'a [String],
     /// What was measured.
@@ -27,7 +27,7 @@ pub struct Told<'a> {
     pub method: Vec<String>,
 }
 
-impl Told<'_> {
+impl StudyOutputs<'_> {
     /// Writes everything into the study's directory.
     ///
     /// # Errors

@@ -1,11 +1,11 @@
 //! A study of three trials whose numbers are worked out by hand, from results directories to the table, the page and the answer.
 
-use super::{Answer, Evaluation, Told};
+use super::{Answer, Evaluation, StudyOutputs};
 use crate::study::Trial;
 use laxity_model::{CpuList, Duration, Task, TaskSet};
 use laxity_trace::{
-    Counters, Existing, Host, Job, Machine, Outcome, RESULTS_VERSION, Results, ResultsDirectory, RuleRecord,
-    Run, RunStatus, ScheduleRecord, SpanRecord, VerificationRecord,
+    Counters, Existing, Host, Job, JobOutcome, Machine, RESULTS_VERSION, Results, ResultsDirectory,
+    RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord, VerificationRecord,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ fn job(index: u32, response: Option<u64>) -> Job {
         demand_ns: Some(MS),
         warm_ns: None,
         cause: None,
-        outcome: if response.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+        outcome: if response.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
         start_ns: Some(release_ns),
         finish_ns: response.map(|response| release_ns + response),
         cpu_time_ns: response.map(|_| 2 * MS),
@@ -155,7 +155,9 @@ fn written(evaluation: &Evaluation) -> (String, String) {
     let schedulers = ["edf-bh", "fpp", "g-edf", "g-edf-mp", "edf-rbt"].map(String::from);
     let out = tempfile::tempdir().expect("a directory");
     let method = vec!["By hand.".to_owned()];
-    Told { schedulers: &schedulers, evaluation, batching: false, method }.write(out.path()).expect("writes");
+    StudyOutputs { schedulers: &schedulers, evaluation, batching: false, method }
+        .write(out.path())
+        .expect("writes");
     let read = |name: &str| std::fs::read_to_string(out.path().join(name)).expect("written");
     assert!(read("report.html").contains("<svg"));
     assert_eq!(std::fs::read_dir(out.path().join("plots")).expect("plots").count(), 3);

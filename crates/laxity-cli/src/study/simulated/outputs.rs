@@ -4,7 +4,7 @@
 use crate::output;
 use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
-use crate::study::real::Really;
+use crate::study::real::RealResults;
 use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{BarsFigure, LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use laxity_study::{
@@ -24,25 +24,25 @@ const MANIFEST_FILE: &str = "manifest.json";
 const PANELS: usize = 3;
 
 /// A study and what it has come to.
-pub struct Told<'a> {
+pub struct StudyOutputs<'a> {
     study: &'a SimulationStudy,
     conducted: &'a Conducted<SimulationTally>,
     /// How its sets were run; nothing if they were simulated.
-    really: Option<&'a Really<'a>>,
+    real: Option<&'a RealResults<'a>>,
 }
 
 /// A metric that is a number: which of the study's it is, and its unit.
 type Numbered = (usize, &'static Metric, Unit);
 
-impl<'a> Told<'a> {
+impl<'a> StudyOutputs<'a> {
     /// Of a study that is complete, or as far as it is.
     pub fn of(study: &'a SimulationStudy, conducted: &'a Conducted<SimulationTally>) -> Self {
-        Told { study, conducted, really: None }
+        StudyOutputs { study, conducted, real: None }
     }
 
-    /// Of a study whose sets were run; `sums` are those of `really`.
-    pub fn of_runs(really: &'a Really<'a>, sums: &'a Conducted<SimulationTally>) -> Self {
-        Told { study: really.study, conducted: sums, really: Some(really) }
+    /// Of a study whose sets were run; `sums` are those of `real`.
+    pub fn of_runs(real: &'a RealResults<'a>, sums: &'a Conducted<SimulationTally>) -> Self {
+        StudyOutputs { study: real.study, conducted: sums, real: Some(real) }
     }
 
     /// Writes everything into the study's directory.
@@ -60,14 +60,14 @@ impl<'a> Told<'a> {
             directory.write(HISTOGRAMS_FILE, histograms.csv().as_bytes())?;
         }
         let headings = Headings {
-            kind: if self.really.is_some() { "study-of-runs" } else { "simulation-study" },
+            kind: if self.real.is_some() { "study-of-runs" } else { "simulation-study" },
             name: &self.study.name,
             title: &self.study.title,
             source: self.study.source.as_deref(),
             notes: &self.study.notes,
         };
         let mut manifest = manifest(&headings, self.study, self.conducted);
-        for (key, value) in self.really.iter().flat_map(|really| really.manifest()) {
+        for (key, value) in self.real.iter().flat_map(|real| real.manifest()) {
             manifest[key] = value;
         }
         let text = serde_json::to_string_pretty(&manifest).expect("serializes");
@@ -80,7 +80,7 @@ impl<'a> Told<'a> {
         let mut table = crate::tables::table(output::columns());
         let several = self.study.families.len() > 1;
         let numbers = self.numbers();
-        let left_out = if self.really.is_some() { "not run" } else { "not placed" };
+        let left_out = if self.real.is_some() { "not run" } else { "not placed" };
         let heads = ["curve".to_owned(), left_out.to_owned()].into_iter();
         let heads = heads.chain(numbers.iter().map(|(_, metric, _)| metric.name.to_owned()));
         table.set_header(several.then(|| "task sets".to_owned()).into_iter().chain(heads));
@@ -91,7 +91,7 @@ impl<'a> Told<'a> {
                 table.add_row(several.then(|| sets.label()).into_iter().chain(row).chain(ends));
             }
         }
-        let missing = self.really.iter().flat_map(|really| really.never_measured());
+        let missing = self.real.iter().flat_map(|real| real.never_measured());
         format!("{}{}", crate::tables::fitted(table), missing.map(|words| words + "\n").collect::<String>())
     }
 
@@ -137,9 +137,9 @@ impl<'a> Told<'a> {
         let mut sections: Vec<PageSection> =
             (0..study.families.len()).map(|family| self.section(family)).collect();
         sections.push(PageSection {
-            heading: if self.really.is_some() { "How it was measured" } else { "How it was computed" }
+            heading: if self.real.is_some() { "How it was measured" } else { "How it was computed" }
                 .to_owned(),
-            paragraphs: self.really.map_or_else(|| self.method(), Really::method),
+            paragraphs: self.real.map_or_else(|| self.method(), RealResults::method),
             tables: Vec::new(),
             figures: Vec::new(),
             histograms: Vec::new(),
@@ -160,9 +160,9 @@ impl<'a> Told<'a> {
 
     /// What a reader must know before anything else.
     fn said_first(&self) -> Vec<String> {
-        let of_runs = self.really.iter().flat_map(|really| {
+        let of_runs = self.real.iter().flat_map(|real| {
             let here = "Run, not simulated, on another machine than the study may speak of";
-            std::iter::once(format!("{here}: {}.", really.machine())).chain(really.never_measured())
+            std::iter::once(format!("{here}: {}.", real.machine())).chain(real.never_measured())
         });
         self.unfinished().into_iter().chain(of_runs).collect()
     }
@@ -174,11 +174,11 @@ impl<'a> Told<'a> {
         for (at, metric) in self.histograms() {
             tables.extend(self.points(family).map(|point| self.histogram(point, at, metric)));
         }
-        tables.extend(self.really.and_then(|really| really.not_run(family)));
+        tables.extend(self.real.and_then(|real| real.not_run(family)));
         let drawn: Vec<Numbered> =
-            numbers.into_iter().filter(|&one| self.really.is_none() || self.is_known(family, one)).collect();
+            numbers.into_iter().filter(|&one| self.real.is_none() || self.is_known(family, one)).collect();
         PageSection {
-            heading: match (label.is_empty(), self.really) {
+            heading: match (label.is_empty(), self.real) {
                 (false, _) => label,
                 (true, None) => "Simulated".to_owned(),
                 (true, Some(_)) => "Run".to_owned(),
@@ -209,7 +209,7 @@ impl<'a> Told<'a> {
 
     /// A row per value of the axis, and a column per curve.
     fn table(&self, family: usize, (at, metric, unit): Numbered) -> PlainTable {
-        let why = |value: u64, curve: usize| self.really?.why_nothing(family, value, curve, metric.name);
+        let why = |value: u64, curve: usize| self.real?.why_nothing(family, value, curve, metric.name);
         let cell = |(value, tally): (u64, &SimulationTally), curve: usize| {
             let moments = moments(tally, curve, at);
             let text = match (moments.mean(unit), moments.sd(unit)) {
@@ -303,7 +303,7 @@ impl<'a> Told<'a> {
         let (label, stem) = (study.families[family].label(), study.families[family].stem());
         let subtitle: Vec<String> =
             [label, self.of_what()].into_iter().filter(|words| !words.is_empty()).collect();
-        let first = if self.really.is_some() { "run" } else { "simulated" };
+        let first = if self.real.is_some() { "run" } else { "simulated" };
         let stem = [Some(first.to_owned()), Some(stem).filter(|stem| !stem.is_empty())];
         let stem: Vec<String> =
             stem.into_iter().flatten().chain((part > 0).then(|| (part + 1).to_string())).collect();
@@ -311,7 +311,7 @@ impl<'a> Told<'a> {
             stem: stem.join("-"),
             title: study.title.clone(),
             subtitle: subtitle.join("; "),
-            caption: match self.really {
+            caption: match self.real {
                 Some(_) => "Means over the task sets that could be run.",
                 None => "Means over the task sets that could be placed.",
             }
@@ -326,12 +326,12 @@ impl<'a> Told<'a> {
     /// The machine, how many sets and for how long.
     fn of_what(&self) -> String {
         let study = self.study;
-        let machine = match self.really {
-            Some(really) => Some(really.machine()),
+        let machine = match self.real {
+            Some(real) => Some(real.machine()),
             None => study.platform.as_ref().map(|platform| platform.name().to_owned()),
         };
         let simulated = || format!("{} a point, {} each", plural(study.sets, "set"), study.duration);
-        let sets = self.really.map_or_else(simulated, Really::runs);
+        let sets = self.real.map_or_else(simulated, RealResults::runs);
         machine.into_iter().chain([sets]).collect::<Vec<String>>().join("; ")
     }
 

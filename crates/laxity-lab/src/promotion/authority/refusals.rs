@@ -1,6 +1,6 @@
 //! What the loader has against a request, and what it says of those that it has carried out.
 
-use super::super::messages::{Outcome, lateness};
+use super::super::messages::{OrderOutcome, lateness};
 use laxity_kernel::Core;
 use laxity_model::{CpuList, Diagnostic, Duration, Result, cpus_named};
 use std::collections::BTreeMap;
@@ -51,22 +51,22 @@ pub fn check_times(runtime: Duration, period: Duration) -> Result<()> {
 }
 
 /// The outcome as the loader prints it.
-pub fn words(outcome: &Outcome) -> String {
+pub fn words(outcome: &OrderOutcome) -> String {
     match outcome {
-        Outcome::Promoted { pid, cpu, runtime, period, tardiness_ns, .. } => {
+        OrderOutcome::Promoted { pid, cpu, runtime, period, tardiness_ns, .. } => {
             let late = lateness(*tardiness_ns);
             format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}, {late}")
         }
-        Outcome::Demoted { pid, cpu, cpus } => {
+        OrderOutcome::Demoted { pid, cpu, cpus } => {
             format!(
                 "thread {pid} is a background thread again: it has left CPU {cpu} and may run on {}",
                 cpus_named(cpus)
             )
         }
-        Outcome::Resized { cpu, budget, period, .. } => {
+        OrderOutcome::Resized { cpu, budget, period, .. } => {
             format!("the server of CPU {cpu} is {budget}/{period}")
         }
-        Outcome::Refused { reason, .. } => format!("refused: {reason}"),
-        Outcome::Failed { reason, .. } => format!("not done: {reason}"),
+        OrderOutcome::Refused { reason, .. } => format!("refused: {reason}"),
+        OrderOutcome::Failed { reason, .. } => format!("not done: {reason}"),
     }
 }

@@ -3,7 +3,7 @@
 use crate::causes::{Causes, Evidence, causes};
 use crate::{About, Activity, Cause, Definition};
 use laxity_model::{Duration, Platform, PriorityRule, Task, TaskSet};
-use laxity_trace::{Counters, Event, EventKind, Job, MissCause, Outcome};
+use laxity_trace::{Counters, Event, EventKind, Job, JobOutcome, MissCause};
 
 /// What disturbs a schedule. Times are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,7 +250,7 @@ impl World {
             deadline_ns: release + deadline,
             demand_ns: Some(demand),
             warm_ns: None,
-            outcome: Outcome::Completed,
+            outcome: JobOutcome::Completed,
             start_ns: start,
             finish_ns: Some(finish),
             cpu_time_ns: Some(demand),

@@ -1,13 +1,13 @@
 //! Servers that get other sizes: with their next period, or when their CPU is quiet.
 
 use super::super::{Engine, EventKind, index_u32};
-use crate::changes::Outcome;
+use crate::changes::ChangeOutcome;
 use crate::observer::Observer;
 use laxity_model::DeferrableServer;
 use laxity_trace::Event;
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
-    pub(super) fn resize(&mut self, number: usize, cpu: u32, server: DeferrableServer) -> Outcome {
+    pub(super) fn resize(&mut self, number: usize, cpu: u32, server: DeferrableServer) -> ChangeOutcome {
         let now = self.now;
         let core =
             self.cpus.iter().position(|core| core.number == cpu).expect("checked: a CPU of the platform");
@@ -19,7 +19,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             if refused.unsettled {
                 lives.waiting.push(number);
             }
-            return Outcome::Refused(refused.diagnostic(|id| lives.name(id)));
+            return ChangeOutcome::Refused(refused.diagnostic(|id| lives.name(id)));
         }
         let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
         let from_ns = servers.wants(core, server, now);
@@ -34,13 +34,13 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 lives.size_waits.remove(&core);
                 lives.size_comes.remove(&core);
                 self.show_size(core);
-                return Outcome::Resized { from_ns };
+                return ChangeOutcome::Resized { from_ns };
             }
             None => {
                 lives.size_waits.insert(core, number);
             }
         }
-        Outcome::Resized { from_ns: None }
+        ChangeOutcome::Resized { from_ns: None }
     }
 
     /// Sizes that come with a period.
@@ -64,7 +64,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let from_ns = Some(self.now);
         let outcome = self.lives.as_mut().and_then(|lives| lives.changed.get_mut(&number));
         if let Some((_, outcome)) = outcome {
-            *outcome = Outcome::Resized { from_ns };
+            *outcome = ChangeOutcome::Resized { from_ns };
         }
         self.show_size(core);
     }

@@ -2,8 +2,8 @@
 
 use super::described::{DescribedArguments, ended, shown};
 use crate::arguments::{PlatformArguments, share, value, whole};
-use crate::study::real::{Conditions, Really, conduct_really};
-use crate::study::simulated::Told;
+use crate::study::real::{Conditions, RealResults, run_study};
+use crate::study::simulated::StudyOutputs;
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_model::{Diagnostic, Duration, Result};
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// What a study that is run takes.
 #[derive(Args)]
-pub struct ReallyArguments {
+pub struct RealArguments {
     /// Run the sets of a study by simulation on this machine, instead of simulating them
     #[arg(help_heading = "With --real, on this machine", long, conflicts_with = "threads")]
     pub real: bool,
@@ -37,7 +37,7 @@ pub struct ReallyArguments {
     pub clusters: Option<String>,
 }
 
-impl ReallyArguments {
+impl RealArguments {
     /// Refuses to run what is only judged.
     ///
     /// # Errors
@@ -53,21 +53,21 @@ impl ReallyArguments {
 }
 
 /// Runs the sets of a study.
-pub fn really_run(study: SimulationStudy, arguments: &DescribedArguments) -> Result<ExitCode> {
-    let really = &arguments.really;
-    let study = study.really_run(really.duration)?;
+pub fn run_for_real(study: SimulationStudy, arguments: &DescribedArguments) -> Result<ExitCode> {
+    let asked = &arguments.real;
+    let study = study.for_real(asked.duration)?;
     let cores =
-        PlatformArguments { platform: None, cpus: really.cpus.clone(), clusters: really.clusters.clone() };
-    let conditions = Conditions::new(cores.resolve()?, really.repeat, really.limit);
+        PlatformArguments { platform: None, cpus: asked.cpus.clone(), clusters: asked.clusters.clone() };
+    let conditions = Conditions::new(cores.resolve()?, asked.repeat, asked.limit);
     let default = || Path::new("laxity-results").join(format!("{}-run", study.name));
     let directory = arguments.out.clone().unwrap_or_else(default);
     let interrupt = interrupt::flag()?;
-    let conducted = conduct_really(&study, &conditions, &directory, output::quiet(), interrupt)?;
-    let really = Really { study: &study, conditions: &conditions, conducted: &conducted };
-    let sums = really.sums();
-    let told = Told::of_runs(&really, &sums);
+    let conducted = run_study(&study, &conditions, &directory, output::quiet(), interrupt)?;
+    let results = RealResults { study: &study, conditions: &conditions, conducted: &conducted };
+    let sums = results.sums();
+    let told = StudyOutputs::of_runs(&results, &sums);
     told.write(&directory)?;
-    let answer = || SimulationAnswer::of_runs(&study, &conducted, really.answer());
+    let answer = || SimulationAnswer::of_runs(&study, &conducted, results.answer());
     shown(arguments, || told.terminal(), answer)?;
     Ok(ended(&conducted, &directory))
 }

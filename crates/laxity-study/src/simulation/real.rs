@@ -66,7 +66,7 @@ impl SimulationStudy {
     /// # Errors
     ///
     /// What can be simulated only: servers, background tasks, ticks, admission, places by the test; a duration of nothing, or too long.
-    pub fn really_run(mut self, duration: Option<Duration>) -> Result<SimulationStudy> {
+    pub fn for_real(mut self, duration: Option<Duration>) -> Result<SimulationStudy> {
         let refused = |what: &str| {
             Diagnostic::usage(format!("{what} can be simulated, but not run for a study"))
                 .hint("leave out --real, or run a study of placements and schedulers such as studies/lindsay2012-two-cores.toml")
