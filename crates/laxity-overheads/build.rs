@@ -4,7 +4,11 @@ fn main() {
     for watched in ["../../bpf/trace", "tests/ring.c"] {
         println!("cargo::rerun-if-changed={watched}");
     }
-    cc::Build::new()
+    let mut build = cc::Build::new();
+    if let Some(clang) = laxity_build::native_compiler() {
+        build.compiler(clang);
+    }
+    build
         .file("tests/ring.c")
         .include("../../bpf")
         .define("LX_RING_RECORDS", "256u")

@@ -121,7 +121,7 @@ const NAMED: [(&str, Packing, &str); 7] = [
     ("wfd", by_utilization(Rule::WorstFit), "worst-fit, decreasing utilization: spreads the load"),
     ("bfd", by_utilization(Rule::BestFit), "best-fit, decreasing utilization: packs tightly"),
     ("nfd", by_utilization(Rule::NextFit), "next-fit, decreasing utilization"),
-    ("bf-deadline", BF_DEADLINE, "first-fit, non-decreasing relative deadline (Baruah and Fisher 2005)"),
+    ("bf-deadline", BF_DEADLINE, "Baruah and Fisher 2005: first-fit, non-decreasing relative deadline"),
     (
         "lwf",
         LARGEST_WORKING_SET_FIRST,

@@ -1,7 +1,7 @@
 //! What changes while a simulation goes on: `--at TIME=ACTION`.
 
 use crate::placing::BelowServers;
-use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSize, TaskKind, TaskSet};
+use laxity_model::{Diagnostic, Duration, Names, Platform, Result, ServerSize, TaskKind, TaskSet, closest};
 use laxity_sim::{Change, Changes, Promise, What};
 use std::fmt;
 use std::str::FromStr;
@@ -48,7 +48,12 @@ impl FromStr for ChangeAt {
                 let cpu = cpu.trim().parse().map_err(|_| wrong("a server needs the number of a CPU"))?;
                 Action::Resize(cpu, size.parse().map_err(|error: Diagnostic| wrong(&error.message))?)
             }
-            other => return Err(wrong(&format!("`{other}` is nothing that changes"))),
+            other => {
+                let words = ["enter", "promote", "demote", "leave", "resize"];
+                let meant =
+                    closest(other, &words).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                return Err(wrong(&format!("`{other}` is nothing that changes{meant}")));
+            }
         };
         Ok(ChangeAt { at, action })
     }
@@ -69,6 +74,7 @@ impl fmt::Display for ChangeAt {
 
 impl ChangeAt {
     fn of(&self, set: &TaskSet, platform: &Platform) -> Result<Change> {
+        let names: Vec<&str> = set.real_time().map(|(_, task)| task.name.as_str()).collect();
         let task = |name: &str| {
             let found =
                 set.tasks().iter().position(|task| task.name == name && task.kind == TaskKind::RealTime);
@@ -77,7 +83,7 @@ impl ChangeAt {
                     "--at {self}: task set `{}` has no real-time task `{name}`",
                     set.name()
                 ))
-                .hint("name a task of the set")
+                .hint(Names::of("task", &names).hint(name))
             })
         };
         let what = match &self.action {
