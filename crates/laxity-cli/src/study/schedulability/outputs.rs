@@ -16,6 +16,10 @@ const PARQUET_FILE: &str = "points.parquet";
 /// What they come from.
 const MANIFEST_FILE: &str = "manifest.json";
 
+/// What the columns of the terminal's table mean.
+const LEGEND: &str = "weighted: the share of sets that are proven, by utilization; all up to, none from: where on the axis all are, \
+                      and none; out of work: sets for which a test had too few steps; not applicable: sets to which no test applies\n";
+
 /// A study and what it has come to.
 pub struct StudyOutputs<'a> {
     study: &'a Study,
@@ -75,6 +79,7 @@ impl<'a> StudyOutputs<'a> {
             }
         }
         let mut text = crate::tables::fitted(table);
+        text += LEGEND;
         for (at, family) in self.study.families.iter().enumerate() {
             let what = if several { format!("{}: ", family.label()) } else { String::new() };
             self.left_out(at).iter().for_each(|line| text += &format!("note: {what}{line}\n"));
