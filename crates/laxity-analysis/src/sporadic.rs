@@ -1,7 +1,7 @@
 //! A task as tests see it.
 
 use crate::{Guarantee, Verdict};
-use laxity_model::{LoadSum, Task, TaskSet};
+use laxity_model::{LoadSum, Speed, Task, TaskSet};
 
 /// The longest time that a parameter may be, in ns (13 days): products of two parameters and sums of thousands fit into 128 bits,
 /// and sums of thousands into 64.
@@ -34,6 +34,12 @@ impl SporadicTask {
     /// The real-time tasks of a set, in their order.
     pub fn of_set(set: &TaskSet) -> Vec<Self> {
         set.real_time().map(|(_, task)| Self::from(task)).collect()
+    }
+
+    /// The task on a processor of this speed: its jobs take longer there, rounded up to whole ns.
+    #[must_use]
+    pub fn at_speed(self, speed: Speed) -> Self {
+        SporadicTask { wcet: speed.time_for(self.wcet), ..self }
     }
 
     /// min(D, T), the window in which density counts C.

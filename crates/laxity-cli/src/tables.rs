@@ -73,12 +73,17 @@ fn list(table: &Table, width: usize) -> String {
 
 /// Words behind a head; lines after the first are indented by four.
 pub fn wrapped(head: &str, words: &str, width: usize) -> String {
+    wrapped_at(4, head, words, width)
+}
+
+/// Words behind a head; lines after the first are indented by so many columns.
+pub fn wrapped_at(indent: usize, head: &str, words: &str, width: usize) -> String {
     let (mut text, mut line) = (String::new(), head.to_owned());
     for word in words.split_whitespace() {
         let begun = !line.is_empty() && !line.ends_with(' ');
         if line.width() + usize::from(begun) + word.width() > width && !line.trim().is_empty() {
             text += &(line.trim_end().to_owned() + "\n");
-            line = "    ".to_owned();
+            line = " ".repeat(indent);
         } else if begun {
             line.push(' ');
         }

@@ -274,6 +274,13 @@ impl Platform {
     pub fn core_count(&self) -> usize {
         self.cores.len()
     }
+
+    /// The speed of all these CPUs; nothing if they differ. Of none, 1.
+    pub fn one_speed(&self, cpus: &CpuList) -> Option<Speed> {
+        let mut speeds = self.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed);
+        let first = speeds.next().unwrap_or(Speed::UNIT);
+        speeds.all(|speed| speed == first).then_some(first)
+    }
 }
 
 /// CPUs that share the highest-level data cache, by lowest CPU; CPUs without one are one more cluster.

@@ -248,20 +248,7 @@ fn paragraph(text: &mut String, words: &str, width: usize) {
 
 /// A row: its name, and words that are wrapped.
 fn row(text: &mut String, name: &str, words: &str, width: usize) {
-    let mut line = format!("  {name:<9}");
-    let mut empty = true;
-    for word in words.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > width {
-            text.push_str(&line);
-            text.push('\n');
-            line = " ".repeat(INDENT - 1);
-        }
-        line.push(' ');
-        line.push_str(word);
-        empty = false;
-    }
-    text.push_str(line.trim_end());
-    text.push('\n');
+    *text += &crate::tables::wrapped_at(INDENT, &format!("  {name:<9} "), words, width);
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod placed_set;
 
 pub use costs::{Charge, ChargedFile, Charges, Locate};
 pub use kernel::{Kernel, words as kernel_words};
-pub use placed_set::{Failed, PlacedSet, given_priorities, running, server_of, speed};
+pub use placed_set::{Failed, PlacedSet, given_priorities, running, server_of};
 
 /// Steps for each test on each cell in a trial, if a verdict may not take fewer.
 pub const TRIAL_WORK: u64 = 1 << 26;

@@ -11,7 +11,7 @@ use super::costs::Charge;
 use crate::placing::Placed;
 use laxity_analysis::scheduler::{self, Analysed, Asked, Judgement};
 use laxity_analysis::{AnalysedCell, SporadicTask};
-use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet};
+use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, TaskSet};
 
 /// A set in its places.
 pub struct PlacedSet {
@@ -73,8 +73,11 @@ impl PlacedSet {
         let (mut cells, mut servers) = (Vec::with_capacity(placed.cells.len()), Vec::new());
         for cell in &placed.cells {
             let running = running(scheduler, &cell.cpus);
-            let speed =
-                speed(platform, &running).ok_or(Failed { assumption: ONE_SPEED, task: None, fix: None })?;
+            let speed = platform.one_speed(&running).ok_or(Failed {
+                assumption: ONE_SPEED,
+                task: None,
+                fix: None,
+            })?;
             let mut numbers = Vec::with_capacity(cell.tasks.len());
             for &id in &cell.tasks {
                 let affinity = set.tasks()[id].affinity.as_ref();
@@ -163,13 +166,6 @@ pub fn running(scheduler: Analysed, cpus: &CpuList) -> CpuList {
 /// The server of a cell, by the first of the processors that run its tasks.
 pub fn server_of(sizes: &ServerSizes, platform: &Platform, running: &CpuList) -> DeferrableServer {
     running.iter().next().map_or(DeferrableServer::NONE, |cpu| sizes.on(platform, cpu))
-}
-
-/// The one speed of some processors.
-pub fn speed(platform: &Platform, cpus: &CpuList) -> Option<Speed> {
-    let mut speeds = platform.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed);
-    let first = speeds.next().unwrap_or(Speed::UNIT);
-    speeds.all(|speed| speed == first).then_some(first)
 }
 
 /// Priorities as given, where the scheduler goes by them.

@@ -5,7 +5,7 @@
 //! 2. An interruption ends the search, and the test that is at work.
 
 use super::{Finder, SEARCH, Takes, Wanted, search};
-use crate::charges::{Charge, given_priorities, running, server_of, speed};
+use crate::charges::{Charge, given_priorities, running, server_of};
 use crate::placing::Placed;
 use laxity_analysis::overheads::working_sets_of;
 use laxity_analysis::scheduler::{self, Analysed, Asked};
@@ -169,10 +169,7 @@ impl<'a> Admission<'a> {
 
 fn at_speeds(set: &TaskSet, cells: &[Bin]) -> BTreeMap<Speed, Vec<SporadicTask>> {
     let tasks = SporadicTask::of_set(set);
-    let slower = |speed: Speed| {
-        let slow = |task: &SporadicTask| SporadicTask { wcet: speed.time_for(task.wcet), ..*task };
-        tasks.iter().map(slow).collect()
-    };
+    let slower = |speed: Speed| tasks.iter().map(|task| task.at_speed(speed)).collect();
     cells.iter().filter_map(|cell| cell.speed).map(|speed| (speed, slower(speed))).collect()
 }
 
@@ -182,7 +179,7 @@ impl Bin {
         Bin {
             cpus: whole.clone(),
             processors: u32::try_from(whole.len()).unwrap_or(u32::MAX),
-            speed: speed(platform, &running),
+            speed: platform.one_speed(&running),
             server: server_of(servers, platform, &running),
         }
     }

@@ -4,7 +4,6 @@
 use super::Question;
 use super::limits::Limits;
 use super::order::{Order, order_of};
-use crate::charges::speed;
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::settings::{Granted, Reservation, are_granted, candidates, choose};
@@ -55,7 +54,7 @@ impl<'a> Cells<'a> {
     ) -> Self {
         let (set, limits) = (question.set, question.limits);
         let tasks = SporadicTask::of_set(set);
-        let with_speed = |cpus: CpuList| (cpus.clone(), speed(question.platform, &cpus));
+        let with_speed = |cpus: CpuList| (cpus.clone(), question.platform.one_speed(&cpus));
         let soft: Vec<_> = set.real_time().map(|(id, _)| question.soft.get(&id)).collect();
         let of_task = |(task, soft): (&SporadicTask, &Option<&super::soft::Soft>)| match soft {
             Some(soft) => soft.reservations.iter().map(|one| one.reservation).collect(),
@@ -144,8 +143,7 @@ pub struct Inside<'a> {
 impl Inside<'_> {
     /// A task as it is on these CPUs.
     pub fn task(&self, at: usize) -> SporadicTask {
-        let task = self.cells.tasks[self.numbers[at]];
-        SporadicTask { wcet: self.speed.time_for(task.wcet), ..task }
+        self.cells.tasks[self.numbers[at]].at_speed(self.speed)
     }
 
     /// Judges some of the tasks, by place, with these parameters and, under fixed priorities, in this order.
@@ -192,11 +190,8 @@ impl Inside<'_> {
 
     /// Whether EDF grants these reservations, and the kernel admits them with what overheads add.
     fn grants(&self, reservations: &[Reservation]) -> bool {
-        let served: Vec<_> = reservations
-            .iter()
-            .map(|one| SporadicTask { wcet: self.speed.time_for(one.runtime), ..one.as_task() })
-            .enumerate()
-            .collect();
+        let served: Vec<_> =
+            reservations.iter().map(|one| one.as_task().at_speed(self.speed)).enumerate().collect();
         if !self.judge(&served) {
             return false;
         }

@@ -23,7 +23,7 @@ use crate::placing::Placed;
 use cells::{Cells, Chosen, Inside, judged_as};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::settings::Reservation;
-use laxity_analysis::{Guarantee, SporadicTask, Work};
+use laxity_analysis::{Guarantee, Work};
 use laxity_deploy::{DeployPlan, Scheduling};
 use laxity_model::{
     Cell, CpuList, Duration, Platform, PriorityRule, Result, Scheduler, Scope, ServerSizes, TaskSet,
@@ -399,11 +399,8 @@ fn parameters(inside: &Inside<'_>, chosen: &Chosen) -> (Option<Order>, Vec<Param
             (Some(*order), levels.iter().map(|&level| Parameters::Level(level)).collect())
         }
         Chosen::Reservations(of) => {
-            let served: Vec<_> = of
-                .iter()
-                .map(|one| SporadicTask { wcet: inside.speed.time_for(one.runtime), ..one.as_task() })
-                .enumerate()
-                .collect();
+            let served: Vec<_> =
+                of.iter().map(|one| one.as_task().at_speed(inside.speed)).enumerate().collect();
             let with = inside.with_overheads(&served).unwrap_or_else(|| of.clone());
             (None, with.into_iter().map(Parameters::Reservation).collect())
         }

@@ -6,7 +6,7 @@
 
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask};
-use laxity_model::{Core, DeferrableServer, Platform, ServerSize, Speed, TaskSet};
+use laxity_model::{DeferrableServer, Platform, ServerSize, TaskSet};
 use laxity_place::{Acceptance, Bin};
 
 /// The test of a scheduler, asked for tasks one by one.
@@ -38,13 +38,10 @@ impl ByTest {
         let mut numbers = vec![0; set.tasks().len()];
         set.real_time().enumerate().for_each(|(number, (id, _))| numbers[id] = number);
         let judged = |bin: &Bin| {
-            let cores: Vec<&Core> =
-                platform.cores().iter().filter(|core| bin.cpus().contains(core.cpu)).collect();
-            let speed = cores.first().map(|core| core.speed);
-            let speed = speed.filter(|&speed| cores.iter().all(|core| core.speed == speed));
+            let speed = platform.one_speed(bin.cpus());
             Judged {
-                processors: u32::try_from(cores.len()).unwrap_or(u32::MAX),
-                tasks: speed.map(|speed| slower(&tasks, speed)),
+                processors: u32::try_from(bin.cpus().len()).unwrap_or(u32::MAX),
+                tasks: speed.map(|speed| tasks.iter().map(|task| task.at_speed(speed)).collect()),
                 server: server
                     .zip(speed)
                     .map_or(DeferrableServer::NONE, |(size, speed)| size.on(platform, speed)),
@@ -52,10 +49,6 @@ impl ByTest {
         };
         ByTest { scheduler, bins: bins.iter().map(judged).collect(), numbers }
     }
-}
-
-fn slower(tasks: &[SporadicTask], speed: Speed) -> Vec<SporadicTask> {
-    tasks.iter().map(|task| SporadicTask { wcet: speed.time_for(task.wcet), ..*task }).collect()
 }
 
 impl Acceptance for ByTest {
