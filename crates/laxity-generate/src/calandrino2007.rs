@@ -9,12 +9,11 @@
 
 use crate::Decimal;
 use crate::draft::{Draft, TASKS_MAX};
-use crate::generator::{Description, Draw, Generate, Generator};
+use crate::generator::{Description, Draw, Generator, Options};
 use crate::parameter::defaults;
 use crate::parameters::{Parametric, Reader};
 use crate::stream::{Purpose, Stream};
 use laxity_model::{Diagnostic, Duration, Result};
-use std::sync::Arc;
 
 const TICK: Duration = Duration::from_ms(1);
 const PERIOD_TICKS: [u64; 2] = [2, 80];
@@ -31,63 +30,10 @@ pub struct Calandrino2007 {
     pub slowest: Decimal,
 }
 
-impl Calandrino2007 {
-    /// The options, checked.
-    pub(crate) fn prepare(&self) -> Result<PreparedCalandrino2007> {
-        if self.tasks == 0 || self.tasks > TASKS_MAX {
-            return Err(Diagnostic::usage(format!("{} tasks: a set has 1 to {TASKS_MAX}", self.tasks))
-                .hint("the paper has 100 (calandrino2007, 5.1)"));
-        }
-        let wrong = |why: &str| {
-            Err(Diagnostic::usage(format!(
-                "requirement {} periods on a CPU of speed {}: {why}",
-                self.requirement, self.slowest
-            ))
-            .hint("the paper has 2 or 0.5 periods on a slowest CPU of speed 0.5 (calandrino2007, 5.1)"))
-        };
-        let [requirement, slowest, one] =
-            [self.requirement, self.slowest, Decimal::ONE].map(|decimal| u128::from(decimal.billionths()));
-        if slowest == 0 || slowest > one {
-            return wrong("the slowest CPU has a speed above 0 and at most 1");
-        }
-        if requirement * u128::from(PERIOD_TICKS[0]) < one {
-            return wrong("a job takes at least a tick of 1ms, half the shortest period");
-        }
-        if requirement * slowest > one * one {
-            return wrong("a job may take more than its period on a CPU of speed 1");
-        }
-        Ok(PreparedCalandrino2007 { options: self.clone() })
-    }
-}
-
 /// Checked options.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedCalandrino2007 {
     options: Calandrino2007,
-}
-
-impl PreparedCalandrino2007 {
-    pub(crate) fn draw(&self, seed: u64, index: u64) -> Vec<Draft> {
-        let stream = |purpose| Stream::new(seed, index, purpose);
-        let [mut entries, mut periods, mut requirements] =
-            [Purpose::Members, Purpose::Periods, Purpose::Utilizations].map(stream);
-        let mut entry = 0;
-        let draft = |id: u32| {
-            let mut gap = || entries.within(GAP_TICKS[0], GAP_TICKS[1]);
-            entry += gap() + gap();
-            let period = periods.within(PERIOD_TICKS[0], PERIOD_TICKS[1]);
-            let ticks = requirements.within(1, part(period, self.options.requirement));
-            Draft {
-                name: format!("t{}", id + 1),
-                wcet: part(ticks * TICK.as_ns(), self.options.slowest).max(1),
-                period: period * TICK.as_ns(),
-                phase: Some(entry * TICK.as_ns()),
-                demand: None,
-                memory: None,
-            }
-        };
-        (0..self.options.tasks).map(draft).collect()
-    }
 }
 
 /// A part of a whole, rounded down.
@@ -137,23 +83,59 @@ impl Parametric for Calandrino2007 {
     }
 }
 
-impl Generate for Calandrino2007 {
-    fn description(&self) -> &'static Description {
-        &DESCRIPTION
-    }
+impl Options for Calandrino2007 {
+    type Prepared = PreparedCalandrino2007;
 
-    fn written(&self) -> Vec<(&'static str, String)> {
-        Parametric::written(self)
-    }
+    const DESCRIPTION: &'static Description = &DESCRIPTION;
 
-    fn prepare(&self) -> Result<Arc<dyn Draw>> {
-        Ok(Arc::new(self.prepare()?))
+    fn prepare(&self) -> Result<PreparedCalandrino2007> {
+        if self.tasks == 0 || self.tasks > TASKS_MAX {
+            return Err(Diagnostic::usage(format!("{} tasks: a set has 1 to {TASKS_MAX}", self.tasks))
+                .hint("the paper has 100 (calandrino2007, 5.1)"));
+        }
+        let wrong = |why: &str| {
+            Err(Diagnostic::usage(format!(
+                "requirement {} periods on a CPU of speed {}: {why}",
+                self.requirement, self.slowest
+            ))
+            .hint("the paper has 2 or 0.5 periods on a slowest CPU of speed 0.5 (calandrino2007, 5.1)"))
+        };
+        let [requirement, slowest, one] =
+            [self.requirement, self.slowest, Decimal::ONE].map(|decimal| u128::from(decimal.billionths()));
+        if slowest == 0 || slowest > one {
+            return wrong("the slowest CPU has a speed above 0 and at most 1");
+        }
+        if requirement * u128::from(PERIOD_TICKS[0]) < one {
+            return wrong("a job takes at least a tick of 1ms, half the shortest period");
+        }
+        if requirement * slowest > one * one {
+            return wrong("a job may take more than its period on a CPU of speed 1");
+        }
+        Ok(PreparedCalandrino2007 { options: self.clone() })
     }
 }
 
 impl Draw for PreparedCalandrino2007 {
     fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        Ok(self.draw(seed, index))
+        let stream = |purpose| Stream::new(seed, index, purpose);
+        let [mut entries, mut periods, mut requirements] =
+            [Purpose::Members, Purpose::Periods, Purpose::Utilizations].map(stream);
+        let mut entry = 0;
+        let draft = |id: u32| {
+            let mut gap = || entries.within(GAP_TICKS[0], GAP_TICKS[1]);
+            entry += gap() + gap();
+            let period = periods.within(PERIOD_TICKS[0], PERIOD_TICKS[1]);
+            let ticks = requirements.within(1, part(period, self.options.requirement));
+            Draft {
+                name: format!("t{}", id + 1),
+                wcet: part(ticks * TICK.as_ns(), self.options.slowest).max(1),
+                period: period * TICK.as_ns(),
+                phase: Some(entry * TICK.as_ns()),
+                demand: None,
+                memory: None,
+            }
+        };
+        Ok((0..self.options.tasks).map(draft).collect())
     }
 }
 

@@ -9,14 +9,13 @@
 
 use crate::draft::{Draft, trim_to};
 use crate::fixed_sum::FixedSum;
-use crate::generator::{Description, Draw, Generate, Generator};
+use crate::generator::{Description, Draw, Generator, Options};
 use crate::parameter::{GRANULARITY, PERIODS, TASKS, UTILIZATION, absent};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
 use crate::stream::{Purpose, Stream};
 use crate::{Decimal, total};
 use laxity_model::{Diagnostic, Duration, Result};
-use std::sync::Arc;
 
 /// Options of the generator `emberson`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,17 +58,6 @@ impl Emberson {
         Emberson { tasks, utilization, periods, granularity, rescale: None }
     }
 
-    pub(crate) fn prepare(&self) -> Result<PreparedEmberson> {
-        total::check(self.tasks, self.utilization)?;
-        let periods = self.periods.sampler(self.granularity)?;
-        if let Some(rescale) = self.rescale {
-            self.check_rescale(rescale)?;
-        }
-        let drawn_total = self.rescale.map_or(self.utilization, |rescale| Decimal::whole(rescale.cores));
-        let sums = FixedSum::new(self.tasks as usize, drawn_total.to_f64());
-        Ok(PreparedEmberson { options: self.clone(), periods, sums })
-    }
-
     fn check_rescale(&self, Rescale { cores, wcet_min }: Rescale) -> Result<()> {
         total::check_count("cores", cores, self.tasks)?;
         if self.utilization > Decimal::whole(cores) {
@@ -100,25 +88,6 @@ pub(crate) struct PreparedEmberson {
     options: Emberson,
     periods: PeriodSampler,
     sums: FixedSum,
-}
-
-impl PreparedEmberson {
-    pub(crate) fn draw(&self, seed: u64, index: u64) -> Vec<Draft> {
-        let mut utilizations = self.sums.draw(&mut Stream::new(seed, index, Purpose::Utilizations));
-        let mut stream = Stream::new(seed, index, Purpose::Periods);
-        let periods: Vec<u64> = utilizations.iter().map(|_| self.periods.draw(&mut stream)).collect();
-        let wcet_min = self.options.rescale.map_or(1, |rescale| {
-            rescaled(&mut utilizations, &periods, self.options.utilization.to_f64(), rescale);
-            rescale.wcet_min.as_ns()
-        });
-        let tasks = utilizations.iter().zip(&periods).enumerate();
-        let mut drafts: Vec<Draft> =
-            tasks.map(|(id, (&u, &period))| Draft::with_utilization(id, u, period)).collect();
-        // floor(u T) may be Cmin - 1 where u T is Cmin
-        drafts.iter_mut().for_each(|draft| draft.wcet = draft.wcet.max(wcet_min));
-        trim_to(&mut drafts, self.options.utilization);
-        drafts
-    }
 }
 
 fn rescaled(numbers: &mut [f64], periods: &[u64], total: f64, Rescale { cores, wcet_min }: Rescale) {
@@ -193,22 +162,38 @@ impl Parametric for Emberson {
     }
 }
 
-impl Generate for Emberson {
-    fn description(&self) -> &'static Description {
-        &DESCRIPTION
-    }
+impl Options for Emberson {
+    type Prepared = PreparedEmberson;
 
-    fn written(&self) -> Vec<(&'static str, String)> {
-        Parametric::written(self)
-    }
+    const DESCRIPTION: &'static Description = &DESCRIPTION;
 
-    fn prepare(&self) -> Result<Arc<dyn Draw>> {
-        Ok(Arc::new(self.prepare()?))
+    fn prepare(&self) -> Result<PreparedEmberson> {
+        total::check(self.tasks, self.utilization)?;
+        let periods = self.periods.sampler(self.granularity)?;
+        if let Some(rescale) = self.rescale {
+            self.check_rescale(rescale)?;
+        }
+        let drawn_total = self.rescale.map_or(self.utilization, |rescale| Decimal::whole(rescale.cores));
+        let sums = FixedSum::new(self.tasks as usize, drawn_total.to_f64());
+        Ok(PreparedEmberson { options: self.clone(), periods, sums })
     }
 }
 
 impl Draw for PreparedEmberson {
     fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        Ok(self.draw(seed, index))
+        let mut utilizations = self.sums.draw(&mut Stream::new(seed, index, Purpose::Utilizations));
+        let mut stream = Stream::new(seed, index, Purpose::Periods);
+        let periods: Vec<u64> = utilizations.iter().map(|_| self.periods.draw(&mut stream)).collect();
+        let wcet_min = self.options.rescale.map_or(1, |rescale| {
+            rescaled(&mut utilizations, &periods, self.options.utilization.to_f64(), rescale);
+            rescale.wcet_min.as_ns()
+        });
+        let tasks = utilizations.iter().zip(&periods).enumerate();
+        let mut drafts: Vec<Draft> =
+            tasks.map(|(id, (&u, &period))| Draft::with_utilization(id, u, period)).collect();
+        // floor(u T) may be Cmin - 1 where u T is Cmin
+        drafts.iter_mut().for_each(|draft| draft.wcet = draft.wcet.max(wcet_min));
+        trim_to(&mut drafts, self.options.utilization);
+        Ok(drafts)
     }
 }

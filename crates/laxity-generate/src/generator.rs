@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::parameter::Parameter;
-use crate::parameters::Reader;
+use crate::parameters::{Parametric, Reader};
 use laxity_model::{Diagnostic, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -27,15 +27,37 @@ pub struct Description {
     pub(crate) read: fn(&Reader<'_>) -> Result<Generator>,
 }
 
-/// What a generator is, with its own options. One is a module: a type that does this, its description, and a line in
-/// [`GENERATORS`].
-pub(crate) trait Generate: fmt::Debug + Send + Sync {
+/// The options of a generator. One is a module: a type that does this, and a line in `GENERATORS`.
+pub(crate) trait Options: Parametric + fmt::Debug + Send + Sync + 'static {
+    /// Checked options.
+    type Prepared: Draw + 'static;
+
     /// What it is and takes.
-    fn description(&self) -> &'static Description;
-    /// Every parameter that matters, defaults too.
-    fn written(&self) -> Vec<(&'static str, String)>;
+    const DESCRIPTION: &'static Description;
+
     /// Checks the options and computes once what all sets share.
+    fn prepare(&self) -> Result<Self::Prepared>;
+}
+
+/// The same of any generator.
+pub(crate) trait Generate: fmt::Debug + Send + Sync {
+    fn description(&self) -> &'static Description;
+    fn written(&self) -> Vec<(&'static str, String)>;
     fn prepare(&self) -> Result<Arc<dyn Draw>>;
+}
+
+impl<O: Options> Generate for O {
+    fn description(&self) -> &'static Description {
+        O::DESCRIPTION
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        Parametric::written(self)
+    }
+
+    fn prepare(&self) -> Result<Arc<dyn Draw>> {
+        Ok(Arc::new(Options::prepare(self)?))
+    }
 }
 
 /// Checked options, by which sets are drawn.
@@ -53,8 +75,8 @@ pub(crate) trait Draw: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Generator(pub(crate) Arc<dyn Generate>);
 
-impl<G: Generate + 'static> From<G> for Generator {
-    fn from(options: G) -> Self {
+impl<O: Options> From<O> for Generator {
+    fn from(options: O) -> Self {
         Generator(Arc::new(options))
     }
 }

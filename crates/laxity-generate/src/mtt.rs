@@ -19,7 +19,7 @@
 
 use crate::Decimal;
 use crate::draft::{Draft, Memory, TASKS_MAX};
-use crate::generator::{Description, Draw, Generate, Generator};
+use crate::generator::{Description, Draw, Generator, Options};
 use crate::parameter::{GRANULARITY, defaults, required};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, PeriodShape, Periods};
@@ -28,7 +28,6 @@ use laxity_model::{Diagnostic, Duration, Group, LoadSum, Names, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// A cache line, in bytes (lindsay2012, 6.1.2).
 const LINE_BYTES: u64 = 64;
@@ -161,23 +160,6 @@ impl Mtt {
     pub fn new(distribution: MttDistribution, utilization: Decimal) -> Self {
         Mtt { distribution, utilization, granularity: Duration::from_ms(1), shared: Decimal::ONE }
     }
-
-    pub(crate) fn prepare(&self) -> Result<PreparedMtt> {
-        if self.utilization == Decimal::ZERO {
-            return Err(Diagnostic::usage("utilization 0 is not positive")
-                .hint("give the cap on the total utilization, such as 24"));
-        }
-        if self.shared == Decimal::ZERO || self.shared > Decimal::ONE {
-            return Err(Diagnostic::usage(format!(
-                "shared part {} is not above 0 and at most 1",
-                self.shared
-            ))
-            .hint("give the share of each working set that an MTT shares, such as 0.5"));
-        }
-        let [min, max] = self.distribution.period_ms.map(Duration::from_ms);
-        let periods = Periods { shape: PeriodShape::Uniform, min, max };
-        Ok(PreparedMtt { options: self.clone(), periods: periods.sampler(self.granularity)? })
-    }
 }
 
 /// Checked options.
@@ -196,45 +178,6 @@ struct Streams {
 }
 
 impl PreparedMtt {
-    /// Why set `index` of `seed` is empty, as no set with a name may be.
-    pub(crate) fn refuse_empty(&self, seed: u64, index: u64) -> Diagnostic {
-        let Mtt { utilization, distribution, .. } = &self.options;
-        Diagnostic::usage(format!(
-            "the first multi-threaded task of {distribution} alone exceeds utilization {utilization}: the set is empty"
-        ))
-        .hint("raise the cap, or choose a distribution of lighter tasks such as mlu")
-        .context(format!("set {index} of seed {seed}"))
-    }
-
-    pub(crate) fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        let stream = |purpose| Stream::new(seed, index, purpose);
-        let mut streams = Streams {
-            tasks: stream(Purpose::Members),
-            utilizations: stream(Purpose::Utilizations),
-            periods: stream(Purpose::Periods),
-            sizes: stream(Purpose::WorkingSets),
-        };
-        let cap = self.options.utilization;
-        let mut load = LoadSum::new();
-        let mut drafts: Vec<Draft> = Vec::new();
-        for number in 1u64.. {
-            let mtt = self.mtt(number, &mut streams);
-            mtt.iter().for_each(|draft| load.add_ratio(draft.wcet, draft.period));
-            if load.cmp_ratio(cap.billionths(), Decimal::ONE.billionths()) == Ordering::Greater {
-                break;
-            }
-            drafts.extend(mtt);
-            if drafts.len() > TASKS_MAX as usize {
-                return Err(Diagnostic::usage(format!(
-                    "utilization {cap} takes more than {TASKS_MAX} tasks"
-                ))
-                .hint("lower the cap or choose a distribution of heavier tasks")
-                .context(format!("set {index} of seed {seed}")));
-            }
-        }
-        Ok(drafts)
-    }
-
     fn mtt(&self, number: u64, streams: &mut Streams) -> Vec<Draft> {
         let row = &self.options.distribution;
         let [least, most] = row.tasks;
@@ -338,26 +281,66 @@ impl Parametric for Mtt {
     }
 }
 
-impl Generate for Mtt {
-    fn description(&self) -> &'static Description {
-        &DESCRIPTION
-    }
+impl Options for Mtt {
+    type Prepared = PreparedMtt;
 
-    fn written(&self) -> Vec<(&'static str, String)> {
-        Parametric::written(self)
-    }
+    const DESCRIPTION: &'static Description = &DESCRIPTION;
 
-    fn prepare(&self) -> Result<Arc<dyn Draw>> {
-        Ok(Arc::new(self.prepare()?))
+    fn prepare(&self) -> Result<PreparedMtt> {
+        if self.utilization == Decimal::ZERO {
+            return Err(Diagnostic::usage("utilization 0 is not positive")
+                .hint("give the cap on the total utilization, such as 24"));
+        }
+        if self.shared == Decimal::ZERO || self.shared > Decimal::ONE {
+            return Err(Diagnostic::usage(format!(
+                "shared part {} is not above 0 and at most 1",
+                self.shared
+            ))
+            .hint("give the share of each working set that an MTT shares, such as 0.5"));
+        }
+        let [min, max] = self.distribution.period_ms.map(Duration::from_ms);
+        let periods = Periods { shape: PeriodShape::Uniform, min, max };
+        Ok(PreparedMtt { options: self.clone(), periods: periods.sampler(self.granularity)? })
     }
 }
 
 impl Draw for PreparedMtt {
     fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        self.draw(seed, index)
+        let stream = |purpose| Stream::new(seed, index, purpose);
+        let mut streams = Streams {
+            tasks: stream(Purpose::Members),
+            utilizations: stream(Purpose::Utilizations),
+            periods: stream(Purpose::Periods),
+            sizes: stream(Purpose::WorkingSets),
+        };
+        let cap = self.options.utilization;
+        let mut load = LoadSum::new();
+        let mut drafts: Vec<Draft> = Vec::new();
+        for number in 1u64.. {
+            let mtt = self.mtt(number, &mut streams);
+            mtt.iter().for_each(|draft| load.add_ratio(draft.wcet, draft.period));
+            if load.cmp_ratio(cap.billionths(), Decimal::ONE.billionths()) == Ordering::Greater {
+                break;
+            }
+            drafts.extend(mtt);
+            if drafts.len() > TASKS_MAX as usize {
+                return Err(Diagnostic::usage(format!(
+                    "utilization {cap} takes more than {TASKS_MAX} tasks"
+                ))
+                .hint("lower the cap or choose a distribution of heavier tasks")
+                .context(format!("set {index} of seed {seed}")));
+            }
+        }
+        Ok(drafts)
     }
 
     fn refuse_empty(&self, seed: u64, index: u64) -> Option<Diagnostic> {
-        Some(self.refuse_empty(seed, index))
+        let Mtt { utilization, distribution, .. } = &self.options;
+
+        Some(Diagnostic::usage(format!(
+            "the first multi-threaded task of {distribution} alone exceeds utilization {utilization}: the set is empty"
+        ))
+        .hint("raise the cap, or choose a distribution of lighter tasks such as mlu")
+        .context(format!("set {index} of seed {seed}")))
     }
 }

@@ -11,7 +11,7 @@
 //! Real-Time Operating Systems", 2011, chapter 4; names as in SchedCAT.
 
 use crate::draft::{Draft, TASKS_MAX};
-use crate::generator::{Description, Draw, Generate, Generator};
+use crate::generator::{Description, Draw, Generator, Options};
 use crate::parameter::{GRANULARITY, PERIODS_HELP, absent, defaults};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
@@ -22,7 +22,6 @@ use laxity_model::{Diagnostic, Duration, LoadSum, Names, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// A distribution of one task's utilization.
 ///
@@ -203,19 +202,6 @@ impl Unc {
     pub fn new(size: UncSize, utilizations: Utilizations, periods: Periods) -> Self {
         Unc { size, utilizations, periods, granularity: Duration::from_ms(1) }
     }
-
-    pub(crate) fn prepare(&self) -> Result<PreparedUnc> {
-        match self.size {
-            UncSize::Tasks(tasks) => total::check_count("tasks", tasks, TASKS_MAX)?,
-            UncSize::Cap { utilization, .. } if utilization == Decimal::ZERO => {
-                return Err(Diagnostic::usage("utilization 0 is not positive")
-                    .hint("give the cap on the total utilization, such as 3.2"));
-            }
-            UncSize::Cap { .. } => {}
-        }
-        self.utilizations.check()?;
-        Ok(PreparedUnc { options: self.clone(), periods: self.periods.sampler(self.granularity)? })
-    }
 }
 
 /// Checked options.
@@ -223,35 +209,6 @@ impl Unc {
 pub(crate) struct PreparedUnc {
     options: Unc,
     periods: PeriodSampler,
-}
-
-impl PreparedUnc {
-    /// Why set `index` of `seed` is empty, as no set with a name may be.
-    pub(crate) fn refuse_empty(&self, seed: u64, index: u64) -> Diagnostic {
-        let refused = match self.options.size {
-            UncSize::Tasks(_) => Diagnostic::usage("the set has no tasks"),
-            UncSize::Cap { utilization, .. } => Diagnostic::usage(format!(
-                "the first task alone exceeds utilization {utilization}: the set is empty"
-            )),
-        };
-        refused
-            .hint("raise the cap, draw lighter tasks, or squeeze the last task")
-            .context(format!("set {index} of seed {seed}"))
-    }
-
-    pub(crate) fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        let mut utilizations = Stream::new(seed, index, Purpose::Utilizations);
-        let mut periods = Stream::new(seed, index, Purpose::Periods);
-        let mut next_task = |id: usize| {
-            let utilization = self.options.utilizations.draw(&mut utilizations);
-            Draft::with_utilization(id, utilization, self.periods.draw(&mut periods))
-        };
-        match self.options.size {
-            UncSize::Tasks(tasks) => Ok((0..tasks as usize).map(next_task).collect()),
-            UncSize::Cap { utilization, last } => fill(&mut next_task, utilization, last)
-                .map_err(|e| e.context(format!("set {index} of seed {seed}"))),
-        }
-    }
 }
 
 /// Draws tasks until their total exceeds `cap`; none if the first one alone does.
@@ -351,27 +308,53 @@ impl Parametric for Unc {
     }
 }
 
-impl Generate for Unc {
-    fn description(&self) -> &'static Description {
-        &DESCRIPTION
-    }
+impl Options for Unc {
+    type Prepared = PreparedUnc;
 
-    fn written(&self) -> Vec<(&'static str, String)> {
-        Parametric::written(self)
-    }
+    const DESCRIPTION: &'static Description = &DESCRIPTION;
 
-    fn prepare(&self) -> Result<Arc<dyn Draw>> {
-        Ok(Arc::new(self.prepare()?))
+    fn prepare(&self) -> Result<PreparedUnc> {
+        match self.size {
+            UncSize::Tasks(tasks) => total::check_count("tasks", tasks, TASKS_MAX)?,
+            UncSize::Cap { utilization, .. } if utilization == Decimal::ZERO => {
+                return Err(Diagnostic::usage("utilization 0 is not positive")
+                    .hint("give the cap on the total utilization, such as 3.2"));
+            }
+            UncSize::Cap { .. } => {}
+        }
+        self.utilizations.check()?;
+        Ok(PreparedUnc { options: self.clone(), periods: self.periods.sampler(self.granularity)? })
     }
 }
 
 impl Draw for PreparedUnc {
     fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        self.draw(seed, index)
+        let mut utilizations = Stream::new(seed, index, Purpose::Utilizations);
+        let mut periods = Stream::new(seed, index, Purpose::Periods);
+        let mut next_task = |id: usize| {
+            let utilization = self.options.utilizations.draw(&mut utilizations);
+            Draft::with_utilization(id, utilization, self.periods.draw(&mut periods))
+        };
+        match self.options.size {
+            UncSize::Tasks(tasks) => Ok((0..tasks as usize).map(next_task).collect()),
+            UncSize::Cap { utilization, last } => fill(&mut next_task, utilization, last)
+                .map_err(|e| e.context(format!("set {index} of seed {seed}"))),
+        }
     }
 
     fn refuse_empty(&self, seed: u64, index: u64) -> Option<Diagnostic> {
-        Some(self.refuse_empty(seed, index))
+        let refused = match self.options.size {
+            UncSize::Tasks(_) => Diagnostic::usage("the set has no tasks"),
+            UncSize::Cap { utilization, .. } => Diagnostic::usage(format!(
+                "the first task alone exceeds utilization {utilization}: the set is empty"
+            )),
+        };
+
+        Some(
+            refused
+                .hint("raise the cap, draw lighter tasks, or squeeze the last task")
+                .context(format!("set {index} of seed {seed}")),
+        )
     }
 }
 

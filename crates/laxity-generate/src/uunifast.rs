@@ -11,14 +11,13 @@
 
 use crate::draft::{Draft, trim_to};
 use crate::fixed_sum::root;
-use crate::generator::{Description, Draw, Generate, Generator};
+use crate::generator::{Description, Draw, Generator, Options};
 use crate::parameter::{GRANULARITY, PERIODS, TASKS, UTILIZATION};
 use crate::parameters::{Parametric, Reader};
 use crate::periods::{PeriodSampler, Periods};
 use crate::stream::{Purpose, Stream, floor_u64};
 use crate::{Decimal, total};
 use laxity_model::{Diagnostic, Duration, Result};
-use std::sync::Arc;
 
 /// Sets that would be discarded more often than this are refused instead.
 const ACCEPTANCE_MIN: f64 = 1e-4;
@@ -43,24 +42,6 @@ impl UUniFast {
     /// `tasks` tasks of total `utilization`; periods log-uniform in 10-100 ms on a grid of 1 ms.
     pub fn new(tasks: u32, utilization: Decimal) -> Self {
         UUniFast { tasks, utilization, periods: Periods::default(), granularity: Duration::from_ms(1) }
-    }
-
-    pub(crate) fn prepare(&self) -> Result<PreparedUUniFast> {
-        total::check(self.tasks, self.utilization)?;
-        let periods = self.periods.sampler(self.granularity)?;
-        let acceptance = acceptance_probability(self.tasks, self.utilization);
-        if acceptance < ACCEPTANCE_MIN {
-            return Err(Diagnostic::usage(format!(
-                "uunifast with {} tasks and utilization {} accepts a set with probability {acceptance:.3e}, below {ACCEPTANCE_MIN:e}",
-                self.tasks, self.utilization
-            ))
-            .hint("use `emberson`: it draws from the same distribution and discards nothing"));
-        }
-        Ok(PreparedUUniFast {
-            options: self.clone(),
-            periods,
-            attempts_max: floor_u64(PATIENCE / acceptance),
-        })
     }
 }
 
@@ -100,27 +81,6 @@ pub(crate) struct PreparedUUniFast {
     options: UUniFast,
     periods: PeriodSampler,
     attempts_max: u64,
-}
-
-impl PreparedUUniFast {
-    pub(crate) fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        let (count, total) = (self.options.tasks as usize, self.options.utilization.to_f64());
-        let mut stream = Stream::new(seed, index, Purpose::Utilizations);
-        let utilizations = (0..self.attempts_max).find_map(|_| attempt(count, total, &mut stream)).ok_or_else(|| {
-            Diagnostic::usage(format!(
-                "set {index} of seed {seed}: uunifast discarded {} sets in a row; it accepts one with probability {:.3e}",
-                self.attempts_max,
-                acceptance_probability(self.options.tasks, self.options.utilization)
-            ))
-            .hint("use `emberson`: it draws from the same distribution and discards nothing")
-        })?;
-        let mut stream = Stream::new(seed, index, Purpose::Periods);
-        let tasks = utilizations.into_iter().enumerate();
-        let mut drafts: Vec<Draft> =
-            tasks.map(|(id, u)| Draft::with_utilization(id, u, self.periods.draw(&mut stream))).collect();
-        trim_to(&mut drafts, self.options.utilization);
-        Ok(drafts)
-    }
 }
 
 /// One vector, or nothing as soon as a number exceeds 1.
@@ -171,23 +131,48 @@ impl Parametric for UUniFast {
     }
 }
 
-impl Generate for UUniFast {
-    fn description(&self) -> &'static Description {
-        &DESCRIPTION
-    }
+impl Options for UUniFast {
+    type Prepared = PreparedUUniFast;
 
-    fn written(&self) -> Vec<(&'static str, String)> {
-        Parametric::written(self)
-    }
+    const DESCRIPTION: &'static Description = &DESCRIPTION;
 
-    fn prepare(&self) -> Result<Arc<dyn Draw>> {
-        Ok(Arc::new(self.prepare()?))
+    fn prepare(&self) -> Result<PreparedUUniFast> {
+        total::check(self.tasks, self.utilization)?;
+        let periods = self.periods.sampler(self.granularity)?;
+        let acceptance = acceptance_probability(self.tasks, self.utilization);
+        if acceptance < ACCEPTANCE_MIN {
+            return Err(Diagnostic::usage(format!(
+                "uunifast with {} tasks and utilization {} accepts a set with probability {acceptance:.3e}, below {ACCEPTANCE_MIN:e}",
+                self.tasks, self.utilization
+            ))
+            .hint("use `emberson`: it draws from the same distribution and discards nothing"));
+        }
+        Ok(PreparedUUniFast {
+            options: self.clone(),
+            periods,
+            attempts_max: floor_u64(PATIENCE / acceptance),
+        })
     }
 }
 
 impl Draw for PreparedUUniFast {
     fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        self.draw(seed, index)
+        let (count, total) = (self.options.tasks as usize, self.options.utilization.to_f64());
+        let mut stream = Stream::new(seed, index, Purpose::Utilizations);
+        let utilizations = (0..self.attempts_max).find_map(|_| attempt(count, total, &mut stream)).ok_or_else(|| {
+            Diagnostic::usage(format!(
+                "set {index} of seed {seed}: uunifast discarded {} sets in a row; it accepts one with probability {:.3e}",
+                self.attempts_max,
+                acceptance_probability(self.options.tasks, self.options.utilization)
+            ))
+            .hint("use `emberson`: it draws from the same distribution and discards nothing")
+        })?;
+        let mut stream = Stream::new(seed, index, Purpose::Periods);
+        let tasks = utilizations.into_iter().enumerate();
+        let mut drafts: Vec<Draft> =
+            tasks.map(|(id, u)| Draft::with_utilization(id, u, self.periods.draw(&mut stream))).collect();
+        trim_to(&mut drafts, self.options.utilization);
+        Ok(drafts)
     }
 }
 

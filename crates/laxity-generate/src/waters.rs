@@ -17,7 +17,7 @@
 
 use crate::Decimal;
 use crate::draft::{Draft, TASKS_MAX, trim_to};
-use crate::generator::{Description, Draw, Generate, Generator};
+use crate::generator::{Description, Draw, Generator, Options};
 use crate::parameter::{absent, defaults};
 use crate::parameters::{Parametric, Reader};
 use crate::stream::{Purpose, Stream, floor_u64};
@@ -25,7 +25,6 @@ use crate::total::check_count;
 use crate::weibull::CutWeibull;
 use crate::words::words;
 use laxity_model::{Demand, Diagnostic, Duration, Result};
-use std::sync::Arc;
 
 /// The most runnables a set may have.
 const RUNNABLES_MAX: u32 = 1_000_000;
@@ -111,23 +110,6 @@ impl Waters {
         Waters { runnables, utilization: None, task_utilization_max: Decimal::ONE, demand: WatersDemand::Run }
     }
 
-    pub(crate) fn prepare(&self) -> Result<PreparedWaters> {
-        check_count("runnables", self.runnables, RUNNABLES_MAX)?;
-        if self.utilization == Some(Decimal::ZERO) {
-            return Err(Diagnostic::usage("utilization 0 is not positive")
-                .hint("give the total utilization of the set, or none to keep the WCETs as drawn"));
-        }
-        if self.task_utilization_max == Decimal::ZERO || self.task_utilization_max > Decimal::ONE {
-            return Err(Diagnostic::usage(format!(
-                "task utilization limit {} is not above 0 and at most 1",
-                self.task_utilization_max
-            ))
-            .hint("give the utilization up to which runnables share a task, such as 0.5"));
-        }
-        let acets = RUNNABLE_CLASSES.map(|class| CutWeibull::with_mean(class.acet_us));
-        Ok(PreparedWaters { options: self.clone(), acets })
-    }
-
     /// The runnables of set `index` of `seed`, in the order drawn and before any scaling.
     pub fn runnables(&self, seed: u64, index: u64) -> Result<Vec<Runnable>> {
         Ok(self.prepare()?.runnables(seed, index))
@@ -170,23 +152,6 @@ impl PreparedWaters {
         let rounded = |ns: f64| Duration::from_ns(floor_u64(ns + 0.5).max(1));
         let (bcet, wcet) = (rounded(times(bcet_factor)), rounded(times(wcet_factor)));
         Runnable { class, bcet, acet: rounded(acet_ns), wcet }
-    }
-
-    pub(crate) fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        let runnables = self.runnables(seed, index);
-        let set = format!("set {index} of seed {seed}");
-        let mut drafts = self.tasks(&runnables).map_err(|e| e.context(&set))?;
-        if drafts.len() > TASKS_MAX as usize {
-            return Err(Diagnostic::usage(format!(
-                "{set}: {} tasks; the limit is {TASKS_MAX}",
-                drafts.len()
-            ))
-            .hint("ask for fewer runnables or a higher task utilization limit"));
-        }
-        if let Some(total) = self.options.utilization {
-            trim_to(&mut drafts, total);
-        }
-        Ok(drafts)
     }
 
     fn tasks(&self, runnables: &[Runnable]) -> Result<Vec<Draft>> {
@@ -297,22 +262,44 @@ impl Parametric for Waters {
     }
 }
 
-impl Generate for Waters {
-    fn description(&self) -> &'static Description {
-        &DESCRIPTION
-    }
+impl Options for Waters {
+    type Prepared = PreparedWaters;
 
-    fn written(&self) -> Vec<(&'static str, String)> {
-        Parametric::written(self)
-    }
+    const DESCRIPTION: &'static Description = &DESCRIPTION;
 
-    fn prepare(&self) -> Result<Arc<dyn Draw>> {
-        Ok(Arc::new(self.prepare()?))
+    fn prepare(&self) -> Result<PreparedWaters> {
+        check_count("runnables", self.runnables, RUNNABLES_MAX)?;
+        if self.utilization == Some(Decimal::ZERO) {
+            return Err(Diagnostic::usage("utilization 0 is not positive")
+                .hint("give the total utilization of the set, or none to keep the WCETs as drawn"));
+        }
+        if self.task_utilization_max == Decimal::ZERO || self.task_utilization_max > Decimal::ONE {
+            return Err(Diagnostic::usage(format!(
+                "task utilization limit {} is not above 0 and at most 1",
+                self.task_utilization_max
+            ))
+            .hint("give the utilization up to which runnables share a task, such as 0.5"));
+        }
+        let acets = RUNNABLE_CLASSES.map(|class| CutWeibull::with_mean(class.acet_us));
+        Ok(PreparedWaters { options: self.clone(), acets })
     }
 }
 
 impl Draw for PreparedWaters {
     fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
-        self.draw(seed, index)
+        let runnables = self.runnables(seed, index);
+        let set = format!("set {index} of seed {seed}");
+        let mut drafts = self.tasks(&runnables).map_err(|e| e.context(&set))?;
+        if drafts.len() > TASKS_MAX as usize {
+            return Err(Diagnostic::usage(format!(
+                "{set}: {} tasks; the limit is {TASKS_MAX}",
+                drafts.len()
+            ))
+            .hint("ask for fewer runnables or a higher task utilization limit"));
+        }
+        if let Some(total) = self.options.utilization {
+            trim_to(&mut drafts, total);
+        }
+        Ok(drafts)
     }
 }
