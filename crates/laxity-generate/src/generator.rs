@@ -16,9 +16,9 @@ pub struct Description {
     pub summary: &'static str,
     /// Where it comes from.
     pub source: &'static str,
-    /// Its own parameters; it has those of [`COMMON_PARAMETERS`] too.
+    /// Its own parameters; it has those of [`crate::COMMON_PARAMETERS`] too.
     pub parameters: &'static [Parameter],
-    /// Those of [`COMMON_PARAMETERS`] that it makes itself and that cannot be given: why, as a sentence goes on behind
+    /// Those of [`crate::COMMON_PARAMETERS`] that it makes itself and that cannot be given: why, as a sentence goes on behind
     /// "generator `NAME`", and what says them.
     pub makes: &'static [(&'static str, &'static str, &'static str)],
     /// Options to try it with, behind `laxity generate NAME`.
