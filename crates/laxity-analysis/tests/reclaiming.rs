@@ -210,7 +210,7 @@ fn what_is_proven_of_reclaiming_holds_and_is_edf() {
             assert_eq!(plain, reclaiming, "LAXITY_SEEDS={seed}..{}: {tasks:?}", seed + 1);
         }
     }
-    assert!(proven.iter().all(|&count| count > 100), "{proven:?}");
+    assert!(!laxity_seeds::are_usual() || proven.iter().all(|&count| count > 100), "{proven:?}");
 }
 
 /// A job that arrives just when the one before it completes goes on with what that left: what 1 ns more is for.

@@ -254,7 +254,7 @@ fn better_parameters_never_hurt_but_where_a_counterexample_says_so() {
         let possible =
             |better: Better| name != "devi-anderson" || ![LongerPeriod, LaterDeadline].contains(&better);
         let few = ALL.into_iter().zip(compared).find(|&(better, sets)| possible(better) && sets < 500);
-        assert!(few.is_none(), "{name}: {few:?}");
+        assert!(!laxity_seeds::are_usual() || few.is_none(), "{name}: {few:?}");
     }
 }
 
