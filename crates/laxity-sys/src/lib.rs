@@ -80,7 +80,7 @@ struct SchedAttr {
 #[expect(clippy::cast_possible_truncation, reason = "56")]
 const SIZE: u32 = size_of::<SchedAttr>() as u32;
 /// What the first version of the structure had, and what the kernel takes a size of 0 for.
-const SIZE_MIN: usize = 48;
+pub const SIZE_MIN: usize = 48;
 
 /// How thread `tid` (0: the calling thread) is scheduled.
 ///

@@ -178,12 +178,18 @@ pub fn restrict(platform: Platform, text: &str) -> Result<Platform> {
 #[derive(Args, Clone)]
 pub struct PlacementArguments {
     /// How tasks are placed onto CPUs and clusters, separated by commas where several are compared; default: auto
-    ///
-    /// auto is ilp, the least load; where the test does not prove its places, those of wfd, ffd, bf-deadline or a search
-    /// in which it is proven with the most room. `laxity list placements` has all names. Of several, each scheduler that
-    /// places tasks has a configuration for each, such as p-rm@ffd; those with the same places are one. Under amp-rm the
-    /// default is slowest-fit, by what is proven below its servers.
-    #[arg(help_heading = "Placement", long, value_name = "NAMES", value_delimiter = ',', value_parser = value::<Choice>)]
+    #[arg(
+        help_heading = "Placement",
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        value_parser = value::<Choice>,
+        long_help = format!(
+            "How tasks are placed onto CPUs and clusters, separated by commas where several are compared; default: auto\n\n{AUTO} Of \
+             several, each scheduler that places tasks has a configuration for each, such as p-rm@ffd; those with the same places are \
+             one."
+        )
+    )]
     pub placement: Vec<Choice>,
     /// What may be placed together: test, load, utilization, density or dbf; default: test
     ///
@@ -203,13 +209,15 @@ pub struct PlacementArguments {
     pub ilp_time_limit: Option<Duration>,
 }
 
+/// What `--placement` is where it is not given.
+const AUTO: &str = "auto is ilp, the least load; where the test does not prove its places, those of wfd, ffd, bf-deadline or a \
+                    search in which it is proven with the most room. `laxity list placements` has all names. Under amp-rm the \
+                    default is slowest-fit, by what is proven below its servers.";
+
 /// `--placement` of commands that take one.
 pub fn one_placement(argument: clap::Arg) -> clap::Arg {
-    let long = "auto is ilp, the least load; where the test does not prove its places, those of wfd, ffd, bf-deadline or a search in \
-                which it is proven with the most room. `laxity list placements` has all names. Under amp-rm the default is \
-                slowest-fit, by what is proven below its servers.";
     let help = "How tasks are placed onto CPUs and clusters; default: auto";
-    argument.value_name("NAME").help(help).long_help(format!("{help}\n\n{long}"))
+    argument.value_name("NAME").help(help).long_help(format!("{help}\n\n{AUTO}"))
 }
 
 impl PlacementArguments {

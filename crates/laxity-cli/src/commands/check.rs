@@ -1,12 +1,12 @@
 //! `laxity check`: what a file or a results directory is, and what is wrong with it.
 
+use super::deployed::plan;
 use super::read_set;
 use crate::arguments::ImportArguments;
 use crate::{output, shipped};
 use clap::Args;
 use laxity_analysis::overheads::CacheDelays;
 use laxity_deploy::PLAN_FILE;
-use laxity_lab::deploy::read_plan;
 use laxity_model::{
     Diagnostic, Platform, Result, STANDARD, ShownPath as _, TaskSet, closest, plural, read_file,
     read_platform, shown,
@@ -206,17 +206,23 @@ fn kind_of(path: &Path) -> Result<Kind> {
             Err(Diagnostic::usage(format!("{}: a table, not something laxity is given", path.shown()))
                 .hint("name the results directory that it is in; pandas, polars and DuckDB read the table"))
         }
-        Some("toml" | "json") => read_file(path, kind_of_document),
-        _ => read_file(path, |text| match is_document(text) {
-            true => kind_of_document(text),
-            false => Err(Diagnostic::usage("it is neither TOML nor JSON")
+        extension => read_file(path, |text| match (document(text), extension) {
+            (Some(document), _) => kind_of_document(&document),
+            // The reader of task sets says where it breaks.
+            (None, Some("toml" | "json")) => Ok(Kind::TaskSet),
+            (None, _) => Err(Diagnostic::usage("it is neither TOML nor JSON")
                 .hint("laxity reads .toml, .json, .csv and .xml files, and results directories")),
         }),
     }
 }
 
-fn is_document(text: &str) -> bool {
-    toml_value(text).is_some() || serde_json::from_str::<Value>(text).is_ok()
+/// What TOML or JSON says; nothing of other text.
+fn document(text: &str) -> Option<Value> {
+    let json = || serde_json::from_str(text).ok();
+    match text.trim_start().starts_with(['{', '/']) {
+        true => json(),
+        false => toml_value(text).or_else(json),
+    }
 }
 
 fn kind_of_csv(text: &str) -> Result<Kind> {
@@ -236,24 +242,12 @@ fn kind_of_csv(text: &str) -> Result<Kind> {
     })
 }
 
-/// By the keys at its top, also misspelt ones. What does not parse is read as a task set, whose reader says where it breaks.
-fn kind_of_document(text: &str) -> Result<Kind> {
-    let start = text.trim_start();
-    let document: Option<Value> = match start.starts_with(['{', '/']) {
-        true => serde_json::from_str(text).ok(),
-        false => toml_value(text).or_else(|| serde_json::from_str(text).ok()),
-    };
-    if let Some(sets) = document.as_ref().and_then(Value::as_array) {
-        return Err(Diagnostic::usage(format!(
-            "it is an array of {}",
-            match sets.len() {
-                1 => "one entry".to_owned(),
-                some => format!("{some} entries"),
-            }
-        ))
-        .hint("a file has one task set: `laxity generate ... -o DIRECTORY` writes one file for each"));
+/// By the keys at its top, also misspelt ones.
+fn kind_of_document(document: &Value) -> Result<Kind> {
+    if let Some(sets) = document.as_array() {
+        return Err(Diagnostic::usage(format!("it is an array of {}", plural(sets.len(), "entry")))
+            .hint("a file has one task set: `laxity generate ... -o DIRECTORY` writes one file for each"));
     }
-    let Some(document) = document else { return Ok(Kind::TaskSet) };
     let keys: Vec<&str> =
         document.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();
     if keys.iter().any(|key| WRITTEN_KEYS.contains(key)) {
@@ -309,7 +303,7 @@ fn described(path: &Path, kind: Kind, import: ImportArguments) -> Result<String>
             Ok("for analyze --cache-delays".to_owned())
         }
         Kind::DeployPlan => {
-            let plan = read_plan(&if path.is_dir() { path.join(PLAN_FILE) } else { path.to_owned() })?;
+            let plan = plan(path)?;
             Ok(format!(
                 "`{}` under {}, {}",
                 plan.task_set,

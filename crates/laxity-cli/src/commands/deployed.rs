@@ -138,7 +138,7 @@ pub fn deployed(arguments: &DeployedArguments) -> Result<ExitCode> {
 }
 
 /// The plan of a results directory, of a directory of its forms, or of a file.
-fn plan(path: &Path) -> Result<DeployPlan> {
+pub fn plan(path: &Path) -> Result<DeployPlan> {
     if !path.is_dir() {
         return read_plan(path);
     }

@@ -159,11 +159,9 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let platform = arguments.platform.resolve_simulated()?;
     platform.check_affinities(&set)?;
     arguments.written.check(arguments.json)?;
-    arguments
-        .deploy
-        .as_deref()
-        .map(|directory| check_deploy(directory, arguments.written.force))
-        .transpose()?;
+    if let Some(directory) = &arguments.deploy {
+        check_deploy(directory, arguments.written.force)?;
+    }
     let here = arguments.platform.is_this_machine();
     let kernel = arguments.platform.kernel_of(&platform, arguments.assume_no_background);
     let charges = Charges::read(
@@ -212,7 +210,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         arguments.written.write(|| found.written(&set))?;
     }
     if let (Some(found), Some(directory)) = (&found, &arguments.deploy) {
-        deploy(&set, found, here.then_some(&platform), directory, arguments.written.force)?;
+        deploy(&set, found, here.then_some(&platform), directory)?;
     }
     Ok(output::verdict(found.is_some()))
 }
@@ -231,14 +229,7 @@ fn check_deploy(directory: &Path, force: bool) -> Result<()> {
 }
 
 /// Writes what is found as files: for this machine, or for another one whose cells are made by cgroup v2.
-fn deploy(
-    set: &TaskSet,
-    found: &Found,
-    here: Option<&Platform>,
-    directory: &Path,
-    force: bool,
-) -> Result<()> {
-    check_deploy(directory, force)?;
+fn deploy(set: &TaskSet, found: &Found, here: Option<&Platform>, directory: &Path) -> Result<()> {
     let output = OutputDirectory::create(directory)?;
     let hierarchy = match here {
         Some(_) => Hierarchy::find().ok(),

@@ -2,7 +2,7 @@
 
 use super::passing;
 use crate::privilege::{Capability, Privileges};
-use laxity_sys::{policy, set_attributes_of_bytes};
+use laxity_sys::{SIZE_MIN, policy, set_attributes_of_bytes};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -12,8 +12,7 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-/// The first and the longest `struct sched_attr` that we pass on.
-const ATTRIBUTES_MIN: usize = 48;
+/// The longest `struct sched_attr` that we pass on.
 const ATTRIBUTES_MAX: usize = 256;
 
 /// How a call is answered.
@@ -155,10 +154,10 @@ fn read_attributes(tid: u32, address: u64) -> Option<Vec<u8>> {
     let mut size = [0; 4];
     memory.read_exact_at(&mut size, address).ok()?;
     let size = match usize::try_from(u32::from_ne_bytes(size)).ok()? {
-        0 => ATTRIBUTES_MIN,
+        0 => SIZE_MIN,
         size => size,
     };
-    if !(ATTRIBUTES_MIN..=ATTRIBUTES_MAX).contains(&size) {
+    if !(SIZE_MIN..=ATTRIBUTES_MAX).contains(&size) {
         return None;
     }
     let mut attributes = vec![0; size];

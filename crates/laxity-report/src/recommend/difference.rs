@@ -144,15 +144,24 @@ impl<'s, 'a> Common<'s, 'a> {
         Ok(Common { studies, sets })
     }
 
+    /// The common sets, as one of the two numbers them.
+    fn sets_of(&self, side: usize) -> Vec<usize> {
+        self.sets.iter().map(|&(first, second)| if side == 0 { first } else { second }).collect()
+    }
+
+    /// What one of the two has of a configuration.
+    fn own(&self, side: usize, configuration: &Configuration) -> Option<&'s Configuration> {
+        let same = |other: &&Configuration| {
+            (&other.scheduler, other.host) == (&configuration.scheduler, configuration.host)
+        };
+        self.studies[side].configurations.iter().find(same)
+    }
+
     /// Nothing unless both have it, all of its runs on the common sets ended in both, and released jobs for the same time.
     fn pair(&self, configuration: &'s Configuration) -> Option<Pair<'s>> {
         let of = |side: usize| {
-            let sets: Vec<usize> =
-                self.sets.iter().map(|&(first, second)| if side == 0 { first } else { second }).collect();
-            let study = &self.studies[side];
-            let own = study.configurations.iter().find(|other| {
-                (&other.scheduler, other.host) == (&configuration.scheduler, configuration.host)
-            })?;
+            let (study, sets) = (&self.studies[side], self.sets_of(side));
+            let own = self.own(side, configuration)?;
             let runs = study.runs(&sets, own);
             let evidence = Evidence::of(&runs);
             let durations: Vec<_> = runs.iter().map(|measured| measured.run.duration).collect();
@@ -178,8 +187,7 @@ impl<'s, 'a> Common<'s, 'a> {
     }
 
     fn tardiness_floor_ns(&self) -> f64 {
-        let sets: Vec<usize> = self.sets.iter().map(|set| set.0).collect();
-        super::criteria::tardiness_floor(&self.studies[0], &sets)
+        super::criteria::tardiness_floor(&self.studies[0], &self.sets_of(0))
     }
 
     /// What is not compared, and under which conditions the two differ.
@@ -211,13 +219,8 @@ impl<'s, 'a> Common<'s, 'a> {
     /// Why a configuration of one of the two is not compared.
     fn why_not(&self, configuration: &Configuration) -> String {
         let of = |side: usize| {
-            let study = &self.studies[side];
-            let own = study.configurations.iter().find(|other| {
-                (&other.scheduler, other.host) == (&configuration.scheduler, configuration.host)
-            })?;
-            let sets: Vec<usize> =
-                self.sets.iter().map(|&(first, second)| if side == 0 { first } else { second }).collect();
-            Some(Evidence::of(&study.runs(&sets, own)).complete())
+            let runs = self.studies[side].runs(&self.sets_of(side), self.own(side, configuration)?);
+            Some(Evidence::of(&runs).complete())
         };
         match (of(0), of(1)) {
             (None, _) | (_, None) => "the other lacks it".to_owned(),
