@@ -4,7 +4,7 @@
 use laxity_deploy::{DeployPlan, Observed, differences};
 use laxity_model::{Platform, Result, TaskSet};
 use laxity_sim::costs::{COST_MAX, Costs};
-use laxity_study::{Planned as _, SimulationStudy, Study};
+use laxity_study::{BackEnd, Study};
 use laxity_trace::{Event, EventsReader, EventsWriter};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -62,12 +62,16 @@ pub fn costs_survive(costs: &Costs) {
     assert_eq!(Costs::from_toml(&costs.to_toml(), Path::new("")).as_ref(), Ok(costs));
 }
 
-/// A study that was accepted has points, and a series for all that it asks.
+/// A study that was accepted has points, metrics, and a line for each of its series.
 pub fn study_survives(study: &Study) {
-    let first = study.next_values(|_| None);
-    assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
-    assert_eq!(study.series_in_words().len(), study.series.len());
-    assert!(study.description().is_object());
+    let (first, axis) = (study.next_values(|_| None), &study.outline.axis);
+    assert!(!first.is_empty() && first.iter().all(|&value| axis.is_on_grid(value)), "{first:?}");
+    let words = match &study.back_end {
+        BackEnd::Proofs(proofs) => proofs.series_in_words(axis),
+        BackEnd::Simulations(simulations) => simulations.curves_in_words(),
+    };
+    assert_eq!(words.len(), study.series());
+    assert!(!study.metrics().is_empty() && study.description().is_object());
 }
 
 /// A plan of what to set that was accepted survives JSON, has its table, and compares with a machine.
@@ -89,14 +93,6 @@ pub fn plan_survives(plan: &DeployPlan) {
         let _ = (differences(plan, thread, &found), plan.cgroup_of(thread));
     }
     let _ = (plan.linger(), plan.other_cpus());
-}
-
-/// The same of a study by simulation: it has points, and a line for every curve.
-pub fn simulation_study_survives(study: &SimulationStudy) {
-    let first = study.next_values(|_| None);
-    assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
-    assert_eq!(study.curves_in_words().len(), study.curves.len());
-    assert!(!study.metrics.is_empty() && study.description().is_object());
 }
 
 /// Events that were accepted survive being written and read again.

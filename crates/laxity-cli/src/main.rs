@@ -13,7 +13,6 @@ mod machine_terminal;
 mod memory;
 mod output;
 mod shipped;
-mod study;
 mod tables;
 mod terminal;
 mod views;

@@ -33,15 +33,6 @@ pub fn verbose() -> bool {
     SAID.get().is_some_and(|&(_, verbose)| verbose)
 }
 
-/// How to find out why nothing runs here, as a hint; root is not told to be root.
-pub fn what_runs_here() -> &'static str {
-    if rustix::process::geteuid().is_root() {
-        "`laxity list` shows what this machine can run"
-    } else {
-        "real-time scheduling needs root; `laxity list` shows what this machine can run"
-    }
-}
-
 /// Says what went well, such as where something was written, unless `--quiet` forbids it.
 pub fn note(words: impl std::fmt::Display) {
     if !quiet() {

@@ -17,17 +17,8 @@ const LINES: Duration = Duration::from_secs(10);
 
 /// This program as the library sees it: with progress, unless `--quiet` forbids it.
 pub fn caller() -> Caller {
-    caller_with(!output::quiet())
-}
-
-/// The same without progress: of parts of longer work, which has its own.
-pub fn caller_without_progress() -> Caller {
-    caller_with(false)
-}
-
-fn caller_with(progress: bool) -> Caller {
     Caller {
-        observer: Arc::new(Terminal { progress }),
+        observer: Arc::new(Terminal { progress: !output::quiet() }),
         version: shipped::VERSION.to_owned(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
     }

@@ -9,7 +9,7 @@
 //!
 //! [`schedulers`] reads names, [`placing`] has tasks in cells, [`charges`] what scheduling and the kernel cost a proof, and [`places`]
 //! finds where tasks go, for all three; [`cases`] is what runs and simulations share. [`settings`] asks for parameters instead of verdicts, [`deploy`] makes files of what
-//! was chosen and reads a machine back, [`overheads`] records what scheduling costs, and [`promotion`] is the authority of a loaded
+//! was chosen and reads a machine back, [`study`] measures and shows studies, [`overheads`] records what scheduling costs, and [`promotion`] is the authority of a loaded
 //! amp-rm.
 
 pub mod analysis;
@@ -26,5 +26,6 @@ pub mod promotion;
 pub mod schedulers;
 pub mod settings;
 pub mod simulation;
+pub mod study;
 
 pub use observer::{Caller, Observer, Silent, Step, Steps, check_interrupt, watched};

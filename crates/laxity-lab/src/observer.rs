@@ -69,6 +69,34 @@ pub struct Caller {
     pub command: Vec<String>,
 }
 
+impl Caller {
+    /// The same for parts of longer work, which has progress of its own: only warnings are told.
+    #[must_use]
+    pub fn without_progress(&self) -> Caller {
+        let observer = Arc::new(WarningsOnly(Arc::clone(&self.observer)));
+        Caller { observer, ..self.clone() }
+    }
+}
+
+/// Leaves out notes and progress.
+struct WarningsOnly(Arc<dyn Observer>);
+
+impl Observer for WarningsOnly {
+    fn note(&self, _: &str) {}
+
+    fn warn(&self, words: &str) {
+        self.0.warn(words);
+    }
+
+    fn begin(&self, _: &str, _: &str) -> Box<dyn Step> {
+        Box::new(Silent)
+    }
+
+    fn simulation(&self, _: u64) -> Box<dyn Step> {
+        Box::new(Silent)
+    }
+}
+
 impl fmt::Debug for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Caller")

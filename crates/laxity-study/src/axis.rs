@@ -2,7 +2,7 @@
 //!
 //! Values are whole numbers of units: tasks, processors, billionths of total utilization, or millionths of a ratio of WCETs.
 
-use crate::Quantity;
+use crate::quantity::Quantity;
 use crate::refinement::Refinement;
 use laxity_generate::Decimal;
 use laxity_model::{Diagnostic, Result};

@@ -1,10 +1,10 @@
 //! A study from its beginning, or from where it was, to its end.
 
-use crate::engine::{Control, Sampler, Sums, judge_points};
-use crate::{Journal, Point, Points};
+use crate::engine::{Control, judge_points};
+use crate::journal::{Journal, Point, Points};
+use crate::sampler::Sampler;
+use crate::study::{PointSampler, Study};
 use laxity_model::Result;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
@@ -21,45 +21,46 @@ pub struct Progress {
     pub before: AtomicU64,
 }
 
-/// A study of any kind, as far as it takes to carry it out.
+/// A study and what judges its sets.
 pub trait Planned: Sync {
-    /// What is kept of a point.
-    type Sums: Sums + Serialize + DeserializeOwned;
     /// What judges the sets of a point.
-    type Sampler<'s>: Sampler<Sums = Self::Sums>
+    type Sampler<'s>: Sampler
     where
         Self: 's;
 
+    /// The study.
+    fn study(&self) -> &Study;
+
     /// All that results depend on, and nothing else: two studies with the same description have the same points.
-    fn description(&self) -> Value;
+    fn description(&self) -> Value {
+        self.study().description()
+    }
 
-    /// Task sets at every point.
-    fn sets(&self) -> u64;
-
-    /// How many families of task sets there are.
-    fn families(&self) -> usize;
-
-    /// Whether this is what is kept of a finished point of this study.
-    fn is_whole(&self, sums: &Self::Sums) -> bool;
-
-    /// Where the axis is to be looked at next, for a family of which some values are known; ascending, and none once all is known.
-    fn next_values<'t>(&self, known: impl Fn(u64) -> Option<&'t Self::Sums>) -> Vec<u64>
-    where
-        Self::Sums: 't;
-
-    /// Readies what all sets of a point share.
+    /// Readies what all sets of a point share; a set is given up once `stop` is true.
     ///
     /// # Errors
     ///
     /// The generator refuses its parameters.
-    fn sampler(&self, point: Point) -> Result<Self::Sampler<'_>>;
+    fn sampler(&self, point: Point, stop: &'static AtomicBool) -> Result<Self::Sampler<'_>>;
+}
+
+impl Planned for Study {
+    type Sampler<'s> = PointSampler<'s>;
+
+    fn study(&self) -> &Study {
+        self
+    }
+
+    fn sampler(&self, point: Point, stop: &'static AtomicBool) -> Result<PointSampler<'_>> {
+        Study::sampler(self, point, stop)
+    }
 }
 
 /// The points of a study, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conducted<T> {
+pub struct Conducted {
     /// The points that are finished.
-    pub points: Points<T>,
+    pub points: Points,
     /// Whether these are all.
     pub complete: bool,
 }
@@ -71,28 +72,30 @@ pub struct Conducted<T> {
 ///
 /// The directory of another study, or a damaged one; task sets that cannot be drawn; an error of the file system.
 pub fn conduct<P: Planned>(
-    study: &P,
+    planned: &P,
     directory: &Path,
     threads: usize,
     stop: &'static AtomicBool,
     progress: &Progress,
-) -> Result<Conducted<P::Sums>> {
-    let sampler = |point| Ok(study.sampler(point)?.stopped_by(stop));
-    conduct_with(study, directory, threads, stop, progress, sampler)
+) -> Result<Conducted> {
+    let (study, description) = (planned.study(), planned.description());
+    conduct_with((study, &description), directory, threads, stop, progress, |point| {
+        planned.sampler(point, stop)
+    })
 }
 
-/// The same with other samplers.
-pub(crate) fn conduct_with<P: Planned, S: Sampler<Sums = P::Sums>>(
-    study: &P,
+/// The same with any samplers.
+fn conduct_with<S: Sampler>(
+    (study, description): (&Study, &Value),
     directory: &Path,
     threads: usize,
     stop: &AtomicBool,
     progress: &Progress,
     sampler: impl Fn(Point) -> Result<S> + Sync,
-) -> Result<Conducted<P::Sums>> {
-    let (mut journal, mut points) =
-        Journal::open(directory, &study.description(), |sums| study.is_whole(sums))?;
-    let known = points.len() as u64 * study.sets();
+) -> Result<Conducted> {
+    let (sets, none) = (study.outline.sets, study.tally_of_none());
+    let (mut journal, mut points) = Journal::open(directory, description, |tally| study.is_whole(tally))?;
+    let known = points.len() as u64 * sets;
     [&progress.judged, &progress.planned, &progress.before]
         .into_iter()
         .for_each(|count| count.store(known, SeqCst));
@@ -101,8 +104,8 @@ pub(crate) fn conduct_with<P: Planned, S: Sampler<Sums = P::Sums>>(
         if round.is_empty() {
             return Ok(Conducted { points, complete: true });
         }
-        progress.planned.store((points.len() + round.len()) as u64 * study.sets(), SeqCst);
-        let control = Control { threads, sets: study.sets(), stop, judged: &progress.judged };
+        progress.planned.store((points.len() + round.len()) as u64 * sets, SeqCst);
+        let control = Control { threads, sets, none: &none, stop, judged: &progress.judged };
         let all = judge_points(
             round.len(),
             &control,
@@ -120,18 +123,20 @@ pub(crate) fn conduct_with<P: Planned, S: Sampler<Sums = P::Sums>>(
 }
 
 /// The points of all families that are to be looked at next.
-fn next_round<P: Planned>(study: &P, points: &Points<P::Sums>) -> Vec<Point> {
+pub fn next_round(study: &Study, points: &Points) -> Vec<Point> {
     let of_family = |family: usize| {
         let values = study.next_values(|value| points.get(&Point { family, value }));
         values.into_iter().map(move |value| Point { family, value })
     };
-    (0..study.families()).flat_map(of_family).collect()
+    (0..study.outline.families.len()).flat_map(of_family).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, POINTS_FILE, SetOutcome, Study, Tally};
+    use crate::journal::POINTS_FILE;
+    use crate::tally::{Gaps, SeriesResult, SetResult, Value};
+    use std::ops::Range;
 
     const SETS: u64 = 9;
 
@@ -168,25 +173,27 @@ mod tests {
     }
 
     impl Sampler for Falling<'_> {
-        type Sums = Tally;
-
-        fn judge(&self, index: u64) -> Result<Judged> {
+        fn judge(&self, index: u64, _: Range<usize>) -> Result<SetResult> {
             if self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) == Ok(1) {
                 self.stop.store(true, SeqCst);
             }
             let falls = |at: u64| {
-                if self.point.value + index < at { SetOutcome::Accepted } else { SetOutcome::Rejected }
+                let accepted = Value::Holds(self.point.value + index < at);
+                let values = vec![accepted, Value::Holds(false), Value::Holds(false)];
+                SeriesResult { values: Some(values), gaps: Gaps::default() }
             };
-            let outcomes = vec![falls(4), falls(13 + self.point.family as u64)];
-            Ok(Judged { tasks: self.point.value, utilization_q32: index, outcomes })
+            let series = vec![falls(4), falls(13 + self.point.family as u64)];
+            Ok(SetResult { tasks: self.point.value, utilization_q32: index, series })
         }
     }
 
     /// Until so many sets are judged.
-    fn conducted(study: &Study, directory: &Path, threads: usize, sets: u64) -> (Conducted<Tally>, Progress) {
+    fn conducted(study: &Study, directory: &Path, threads: usize, sets: u64) -> (Conducted, Progress) {
         let (stop, left, progress) = (AtomicBool::new(false), AtomicU64::new(sets), Progress::default());
         let sampler = |point| Ok(Falling { point, stop: &stop, left: &left });
-        let done = conduct_with(study, directory, threads, &stop, &progress, sampler).expect("no error");
+        let description = study.description();
+        let done = conduct_with((study, &description), directory, threads, &stop, &progress, sampler);
+        let done = done.expect("no error");
         (done, progress)
     }
 

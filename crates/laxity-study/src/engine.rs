@@ -3,7 +3,10 @@
 //! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
 //! points one after the other, so that points are finished about in their order and the last ones keep all CPUs busy.
 
+use crate::sampler::Sampler;
+use crate::tally::Tally;
 use laxity_model::{Result, start_thread};
+use std::ops::Range;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -11,55 +14,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 /// Sets that a thread takes at once.
 const CHUNK: u64 = 8;
 
-/// What is kept of a point's sets: sums, which do not depend on the order in which sets come.
-pub trait Sums: Clone + Send {
-    /// What is known of one set.
-    type Set;
-
-    /// Of no sets yet, for sets like this one.
-    fn none_like(set: &Self::Set) -> Self;
-
-    /// Adds a set.
-    fn add(&mut self, set: &Self::Set);
-
-    /// Adds other sets of the same point.
-    fn merge(&mut self, other: &Self);
-
-    /// How many sets there are in it.
-    fn sets(&self) -> u64;
-}
-
-/// What is never stopped.
-pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
-
-/// What judges the sets of one point.
-pub trait Sampler: Send + Sync {
-    /// What is kept of them.
-    type Sums: Sums;
-
-    /// Draws set number `index` and judges it.
-    ///
-    /// # Errors
-    ///
-    /// There is no such set.
-    fn judge(&self, index: u64) -> Result<<Self::Sums as Sums>::Set>;
-
-    /// Has it give up a set once this is true: what it says of that set counts nowhere. One whose sets are small need not look.
-    #[must_use]
-    fn stopped_by(self, _stop: &'static AtomicBool) -> Self
-    where
-        Self: Sized,
-    {
-        self
-    }
-}
-
 /// How the work is done, and what others see of it.
 pub struct Control<'a> {
     /// Threads, at least one.
     pub threads: usize,
     /// Sets at every point.
     pub sets: u64,
+    /// The sums of no sets, under all series.
+    pub none: &'a Tally,
     /// Becomes true when no more is wanted.
     pub stop: &'a AtomicBool,
     /// Counts sets that were judged.
@@ -70,7 +32,8 @@ pub struct Control<'a> {
 struct Desk<S: Sampler> {
     /// Made by the first thread that comes, gone when the point is finished.
     sampler: Mutex<Option<Arc<S>>>,
-    tally: Mutex<Option<S::Sums>>,
+    /// The sums so far, and of how many sets.
+    tally: Mutex<(u64, Option<Tally>)>,
 }
 
 /// Judges the sets of points `0 .. points`, whose samplers `prepare` makes. `finished` takes each as soon as all of its sets are
@@ -83,16 +46,16 @@ pub fn judge_points<S: Sampler>(
     points: usize,
     control: &Control<'_>,
     prepare: impl Fn(usize) -> Result<S> + Sync,
-    mut finished: impl FnMut(usize, S::Sums) -> Result<()>,
+    mut finished: impl FnMut(usize, Tally) -> Result<()>,
 ) -> Result<bool> {
     let desks: Vec<Desk<S>> =
-        (0..points).map(|_| Desk { sampler: Mutex::new(None), tally: Mutex::new(None) }).collect();
+        (0..points).map(|_| Desk { sampler: Mutex::new(None), tally: Mutex::new((0, None)) }).collect();
     let chunks_per_point = control.sets.div_ceil(CHUNK);
     let chunks = chunks_per_point * points as u64;
     let (next, broken) = (AtomicU64::new(0), AtomicBool::new(false));
     // A thread with a finished point waits until it is taken: what is stopped or killed has lost little.
-    let (sender, receiver) = mpsc::sync_channel::<Result<(usize, S::Sums)>>(1);
-    let work = |sender: mpsc::SyncSender<Result<(usize, S::Sums)>>| {
+    let (sender, receiver) = mpsc::sync_channel::<Result<(usize, Tally)>>(1);
+    let work = |sender: mpsc::SyncSender<Result<(usize, Tally)>>| {
         while !control.stop.load(SeqCst) && !broken.load(SeqCst) {
             let chunk = next.fetch_add(1, Relaxed);
             if chunk >= chunks {
@@ -143,37 +106,25 @@ impl<S: Sampler> Desk<S> {
     fn judge(
         &self,
         point: usize,
-        range: std::ops::Range<u64>,
+        sets: Range<u64>,
         control: &Control<'_>,
         prepare: impl Fn(usize) -> Result<S>,
-    ) -> Result<Option<S::Sums>> {
+    ) -> Result<Option<Tally>> {
         let sampler = self.sampler(point, prepare)?;
-        let mut own: Option<S::Sums> = None;
-        for index in range {
-            // A set can take long. What is begun is given up: the point is judged again as a whole.
-            if control.stop.load(SeqCst) {
-                return Ok(None);
-            }
-            let set = sampler.judge(index);
-            // A sampler that looks at the flag itself may have given up in the middle of it, with whatever it says then.
-            if control.stop.load(SeqCst) {
-                return Ok(None);
-            }
-            let set = set?;
-            own.get_or_insert_with(|| S::Sums::none_like(&set)).add(&set);
-            control.judged.fetch_add(1, Relaxed);
-        }
+        let number = sets.end - sets.start;
+        let own = tally_of(&*sampler, control, 0..control.none.series.len(), sets)?;
         let Some(own) = own else { return Ok(None) };
         let mut tally = locked(&self.tally);
-        match &mut *tally {
+        tally.0 += number;
+        match &mut tally.1 {
             Some(whole) => whole.merge(&own),
             none => *none = Some(own),
         }
-        if tally.as_ref().is_none_or(|whole| whole.sets() < control.sets) {
+        if tally.0 < control.sets {
             return Ok(None);
         }
         *locked(&self.sampler) = None;
-        Ok(tally.take())
+        Ok(tally.1.take())
     }
 
     fn sampler(&self, point: usize, prepare: impl Fn(usize) -> Result<S>) -> Result<Arc<S>> {
@@ -187,6 +138,34 @@ impl<S: Sampler> Desk<S> {
     }
 }
 
+/// The sums of some sets under some series; nothing if it was stopped.
+///
+/// # Errors
+///
+/// There is no such set.
+pub fn tally_of<S: Sampler>(
+    sampler: &S,
+    control: &Control<'_>,
+    series: Range<usize>,
+    sets: Range<u64>,
+) -> Result<Option<Tally>> {
+    let mut tally = control.none.clone();
+    for index in sets {
+        // A set can take long. What is begun is given up: its unit is judged again as a whole.
+        if control.stop.load(SeqCst) {
+            return Ok(None);
+        }
+        let set = sampler.judge(index, series.clone());
+        // A sampler that looks at the flag itself may have given up in the middle of it, with whatever it says then.
+        if control.stop.load(SeqCst) {
+            return Ok(None);
+        }
+        tally.add(series.start, &set?);
+        control.judged.fetch_add(1, Relaxed);
+    }
+    Ok(Some(tally))
+}
+
 /// A thread that panicked ends everything anyway.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -195,29 +174,38 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, SetOutcome, Tally};
+    use crate::proofs::{ACCEPTED, METRICS_OF_PROOFS};
+    use crate::tally::{Gaps, SeriesResult, SetResult, Value};
     use laxity_model::Diagnostic;
     use std::collections::BTreeMap;
 
     /// A set's utilization tells which it is.
     struct Numbered(u64);
 
-    impl Sampler for Numbered {
-        type Sums = Tally;
+    /// A set of one series that is accepted or not.
+    fn judged_set(utilization_q32: u64, accepted: bool) -> SetResult {
+        let values = vec![Value::Holds(accepted), Value::Holds(false), Value::Holds(false)];
+        let series = vec![SeriesResult { values: Some(values), gaps: Gaps::default() }];
+        SetResult { tasks: 1, utilization_q32, series }
+    }
 
-        fn judge(&self, index: u64) -> Result<Judged> {
+    fn none() -> Tally {
+        Tally::of_none(1, &METRICS_OF_PROOFS.iter().collect::<Vec<_>>())
+    }
+
+    impl Sampler for Numbered {
+        fn judge(&self, index: u64, _: Range<usize>) -> Result<SetResult> {
             if self.0 == 13 && index == 5 {
                 return Err(Diagnostic::usage("the sixth set of point 13"));
             }
-            let outcome =
-                if (index + self.0).is_multiple_of(3) { SetOutcome::Accepted } else { SetOutcome::Rejected };
-            Ok(Judged { tasks: 1, utilization_q32: 1 << index.min(40), outcomes: vec![outcome] })
+            Ok(judged_set(1 << index.min(40), (index + self.0).is_multiple_of(3)))
         }
     }
 
     fn judged(points: usize, sets: u64, threads: usize, stop_after: u64) -> (BTreeMap<usize, Tally>, bool) {
         let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
-        let control = Control { threads, sets, stop: &stop, judged: &judged };
+        let none = none();
+        let control = Control { threads, sets, none: &none, stop: &stop, judged: &judged };
         let mut found = BTreeMap::new();
         let ended = judge_points(
             points,
@@ -241,9 +229,10 @@ mod tests {
             assert_eq!((one.0.len(), one.1), (points, true));
             for (point, tally) in &one.0 {
                 // The sum of 2^index: no set is missing or there twice.
-                assert_eq!((tally.sets, tally.utilization_q32), (sets, (1 << sets) - 1), "point {point}");
+                let own = &tally.series[0];
+                assert_eq!((own.sets, own.utilization_q32), (sets, (1 << sets) - 1), "point {point}");
                 let accepted = (0..sets).filter(|index| (index + *point as u64).is_multiple_of(3)).count();
-                assert_eq!(tally.counts[0].accepted, accepted as u64);
+                assert_eq!(own.count(ACCEPTED), accepted as u64);
             }
             for threads in [2, 3, 16] {
                 assert_eq!(judged(points, sets, threads, u64::MAX), one);
@@ -256,7 +245,7 @@ mod tests {
         for threads in [1, 2, 5] {
             let (found, all) = judged(200, 40, threads, 2);
             assert!(!all && found.len() >= 2, "{} points", found.len());
-            assert!(found.values().all(|tally| tally.sets == 40));
+            assert!(found.values().all(|tally| tally.series[0].sets == 40));
         }
     }
 
@@ -264,18 +253,17 @@ mod tests {
     struct GivesUp<'a>(&'a AtomicBool);
 
     impl Sampler for GivesUp<'_> {
-        type Sums = Tally;
-
-        fn judge(&self, index: u64) -> Result<Judged> {
+        fn judge(&self, index: u64, _: Range<usize>) -> Result<SetResult> {
             self.0.store(index == 4, SeqCst);
-            Ok(Judged { tasks: 1, utilization_q32: 1, outcomes: vec![SetOutcome::Rejected] })
+            Ok(judged_set(1, false))
         }
     }
 
     #[test]
     fn a_set_during_which_it_was_stopped_counts_nowhere() {
         let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
-        let control = Control { threads: 1, sets: 5, stop: &stop, judged: &judged };
+        let none = none();
+        let control = Control { threads: 1, sets: 5, none: &none, stop: &stop, judged: &judged };
         let finished = |point, _| panic!("point {point} is not finished");
         let ended = judge_points(1, &control, |_| Ok(GivesUp(&stop)), finished);
         assert_eq!((ended, judged.load(SeqCst)), (Ok(false), 4));
@@ -284,7 +272,8 @@ mod tests {
     #[test]
     fn an_error_ends_it() {
         let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
-        let control = Control { threads: 2, sets: 40, stop: &stop, judged: &judged };
+        let none = none();
+        let control = Control { threads: 2, sets: 40, none: &none, stop: &stop, judged: &judged };
         let sampler = |point| Ok(Numbered(point as u64));
         let error = judge_points(1_000, &control, sampler, |_, _| Ok(())).expect_err("of a sampler");
         assert_eq!(error.message, "the sixth set of point 13");

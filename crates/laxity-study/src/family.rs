@@ -1,8 +1,8 @@
 //! Families of task sets: a generator with parameters, some of which a matrix varies.
 
-use crate::axis::Variable;
+use crate::axis::{Axis, Variable};
 use crate::file::Written;
-use crate::{Axis, Quantity};
+use crate::quantity::Quantity;
 use laxity_generate::{Parameters, Request, description, seed_of};
 use laxity_model::{Diagnostic, Result};
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@
 //! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
 //! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
 
+use crate::tally::Tally;
 use laxity_model::{Diagnostic, Failure, OutputDirectory, Result, ShownPath as _, cannot_write, is_begun};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ struct Line<T> {
 }
 
 /// What is known of points, by family and value.
-pub type Points<T> = BTreeMap<Point, T>;
+pub type Points = BTreeMap<Point, Tally>;
 
 /// The journal of a directory.
 pub struct Journal {
@@ -54,11 +54,11 @@ impl Journal {
     ///
     /// The directory of another study; a damaged journal; one that another program is writing; an error of the file
     /// system.
-    pub fn open<T: DeserializeOwned>(
+    pub fn open(
         directory: &Path,
         description: &Value,
-        is_whole: impl Fn(&T) -> bool,
-    ) -> Result<(Journal, Points<T>)> {
+        is_whole: impl Fn(&Tally) -> bool,
+    ) -> Result<(Journal, Points)> {
         let output = Journal::begin(directory, description)?;
         let path = directory.join(POINTS_FILE);
         let mut file = output.open_file(POINTS_FILE)?;
@@ -104,7 +104,7 @@ impl Journal {
     /// # Errors
     ///
     /// An error of the file system.
-    pub fn add<T: Serialize>(&mut self, point: Point, tally: &T) -> Result<()> {
+    pub fn add(&mut self, point: Point, tally: &Tally) -> Result<()> {
         let line = serde_json::to_string(&Line { point, tally }).expect("serializes") + "\n";
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| refused(&self.path, &error))
@@ -174,14 +174,22 @@ fn refused(path: &Path, error: &Error) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, SetOutcome, Sums, Tally};
+    use crate::metric::Metric;
+    use crate::proofs::METRICS_OF_PROOFS;
+    use crate::tally::{Gaps, SeriesResult, SetResult, Value};
     use serde_json::json;
 
+    fn metrics() -> Vec<&'static Metric> {
+        METRICS_OF_PROOFS.iter().collect()
+    }
+
     fn tally(accepted: u64) -> Tally {
-        let mut tally = Tally::new(1);
+        let mut tally = Tally::of_none(1, &metrics());
         for index in 0..4 {
-            let outcome = if index < accepted { SetOutcome::Accepted } else { SetOutcome::OutOfWork };
-            tally.add(&Judged { tasks: 7, utilization_q32: 1 << 40, outcomes: vec![outcome] });
+            let holds = [index < accepted, index >= accepted, false];
+            let values = Some(holds.map(Value::Holds).to_vec());
+            let series = vec![SeriesResult { values, gaps: Gaps::default() }];
+            tally.add(0, &SetResult { tasks: 7, utilization_q32: 1 << 40, series });
         }
         tally
     }
@@ -191,10 +199,10 @@ mod tests {
     }
 
     fn is_whole(tally: &Tally) -> bool {
-        tally.counts.len() == 1 && tally.sets == 4
+        tally.is_whole(1, 4, &metrics())
     }
 
-    fn open(directory: &Path) -> Result<(Journal, Points<Tally>)> {
+    fn open(directory: &Path) -> Result<(Journal, Points)> {
         Journal::open(directory, &json!({ "study": "one", "seed": 1 }), is_whole)
     }
 
@@ -253,7 +261,7 @@ mod tests {
             (format!("{line}{line}"), "line 2: its point is there twice"),
             (format!("nonsense\n{line}"), "line 1"),
             (line.replace("\"sets\":4", "\"sets\":5"), "line 1 is of another study"),
-            (line.replace("\"accepted\":1", "\"accepted\":-1"), "line 1"),
+            (line.replace("\"placed\":4", "\"placed\":-4"), "line 1"),
         ] {
             fs::write(&path, &text).expect("writes");
             let error = open(directory.path()).err().expect(part);

@@ -1,6 +1,6 @@
 //! Points as a table: CSV and Parquet with the same columns.
 
-use crate::Family;
+use crate::family::Family;
 use laxity_model::{Diagnostic, Result};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};

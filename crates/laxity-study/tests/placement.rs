@@ -5,7 +5,7 @@ use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask, Work};
 use laxity_model::{DeferrableServer, Duration, Platform, Task, TaskSet};
 use laxity_place::{Acceptance, Bin, Method, Request};
-use laxity_study::{Point, PointSampler, SetOutcome, Study};
+use laxity_study::{NEVER, Point, ProofSampler, Proofs, SetOutcome, Study};
 
 /// n = 20 on m = 4, as the studies of partitioned scheduling have them.
 const RANDOM: &str = r#"
@@ -41,14 +41,27 @@ fn curve(name: &str, scheduler: &str, more: &str) -> String {
     format!("[[curves]]\nname = \"{name}\"\nscheduler = \"{scheduler}\"\noverheads = \"costs.csv\"\n{more}\n")
 }
 
+fn proofs(study: &Study) -> &Proofs {
+    study.proofs().expect("a schedulability study")
+}
+
+fn sampler(study: &Study, point: Point) -> ProofSampler<'_> {
+    ProofSampler::new((&study.outline, proofs(study)), point, &NEVER).expect("prepares")
+}
+
+fn outcomes_of(study: &Study, sampler: &ProofSampler<'_>, tasks: Vec<Task>) -> Vec<SetOutcome> {
+    sampler.outcomes(tasks, &proofs(study).series).expect("judges")
+}
+
 /// How many of the first `sets` sets each series accepts at U.
 fn accepted(study: &Study, utilization: &str, sets: u64) -> Vec<u64> {
-    let value = study.axis.grid().into_iter().find(|&value| study.axis.text(value) == utilization);
+    let value =
+        study.outline.axis.grid().into_iter().find(|&value| study.outline.axis.text(value) == utilization);
     let point = Point { family: 0, value: value.expect("a point of the axis") };
-    let sampler = PointSampler::new(study, point).expect("prepares");
-    let mut accepted = vec![0; study.series.len()];
+    let sampler = sampler(study, point);
+    let mut accepted = vec![0; study.series()];
     for index in 0..sets {
-        let outcomes = sampler.outcomes(sampler.tasks(index).expect("a set")).expect("judges");
+        let outcomes = outcomes_of(study, &sampler, sampler.tasks(index).expect("a set"));
         for (count, outcome) in accepted.iter_mut().zip(outcomes) {
             *count += u64::from(outcome == SetOutcome::Accepted);
         }
@@ -57,12 +70,12 @@ fn accepted(study: &Study, utilization: &str, sets: u64) -> Vec<u64> {
 }
 
 fn outcomes(study: &Study, tasks: &[(u64, u64)]) -> Vec<SetOutcome> {
-    let point = Point { family: 0, value: study.axis.grid()[0] };
+    let point = Point { family: 0, value: study.outline.axis.grid()[0] };
     let task = |(at, &(wcet, period)): (usize, &(u64, u64))| {
         Task::periodic(format!("t{at}"), Duration::from_us(wcet), Duration::from_us(period))
     };
     let tasks = tasks.iter().enumerate().map(task).collect();
-    PointSampler::new(study, point).expect("prepares").outcomes(tasks).expect("judges")
+    outcomes_of(study, &sampler(study, point), tasks)
 }
 
 const TWO: &str = r#"
@@ -118,8 +131,8 @@ fn less_load_is_accepted_no_less() {
     let curves: String = names.iter().map(|name| curve(name, name, "")).collect();
     let study = study(RANDOM, &curves, MICROSECOND);
     let [quarter, half, three] = ["1", "2", "3"].map(|utilization| accepted(&study, utilization, 60));
-    for series in 0..study.series.len() {
-        let name = &study.curves[study.series[series].curve].name;
+    for series in 0..study.series() {
+        let name = &proofs(&study).curves[proofs(&study).series[series].curve].name;
         let (light, medium, heavy) = (quarter[series], half[series], three[series]);
         assert!(light >= medium && medium >= heavy, "{name}: {light}, {medium}, {heavy}");
         assert_eq!(light, 60, "{name}: all that fill a quarter");
@@ -140,7 +153,7 @@ fn the_test_accepts_no_less_than_the_load_judged_afterwards() {
                 )
         };
         let study = study(RANDOM, &(both("ffd", "ffd") + &both("wfd", "wfd")), MICROSECOND);
-        let mut sums = vec![0; study.series.len()];
+        let mut sums = vec![0; study.series()];
         for utilization in ["1", "2", "3", "3.5"] {
             let found = accepted(&study, utilization, 40);
             sums.iter_mut().zip(found).for_each(|(sum, count)| *sum += count);
@@ -196,21 +209,21 @@ fn what_is_placed_is_accepted_as_a_whole() {
     let overheads = Overheads::from_csv(MICROSECOND).expect("reads");
     let ffd: Method = "ffd".parse().expect("a method");
     let (mut placed, mut refused) = (0, 0);
-    for value in study.axis.grid() {
-        let sampler = PointSampler::new(&study, Point { family: 0, value }).expect("prepares");
+    for value in study.outline.axis.grid() {
+        let sampler = sampler(&study, Point { family: 0, value });
         for index in 0..4 {
             let tasks = sampler.tasks(index).expect("a set");
             let set = TaskSet::new("set", tasks.clone()).expect("a set");
             let sporadic = SporadicTask::of_set(&set);
-            for (series, outcome) in study.series.iter().zip(sampler.outcomes(tasks).expect("judges")) {
-                let scheduler = study.curves[series.curve].scheduler;
+            for (series, outcome) in proofs(&study).series.iter().zip(outcomes_of(&study, &sampler, tasks)) {
+                let scheduler = proofs(&study).curves[series.curve].scheduler;
                 let name = scheduler.to_string();
                 let processors = if name.starts_with('p') { 1 } else { 2 };
                 let alone = Alone {
                     scheduler,
                     tasks: &sporadic,
                     overheads: &overheads,
-                    asked: Asked { work: Work::steps(study.steps), ..Asked::of(series.guarantee) },
+                    asked: Asked { work: Work::steps(proofs(&study).steps), ..Asked::of(series.guarantee) },
                     processors,
                 };
                 let platform = Platform::symmetric(4).expect("a platform");
@@ -218,7 +231,8 @@ fn what_is_placed_is_accepted_as_a_whole() {
                 let bins = (0..4 / processors).map(|cell| Bin::new(&platform, cpus(cell)).expect("a bin"));
                 let request = Request::new(&set, bins.collect()).expect("bins").with_acceptance(&alone);
                 let placement = request.find(ffd);
-                let at = format!("{name} {:?}, {}, set {index}", series.guarantee, study.axis.text(value));
+                let at =
+                    format!("{name} {:?}, {}, set {index}", series.guarantee, study.outline.axis.text(value));
                 assert_eq!(placement.is_some(), outcome == SetOutcome::Accepted, "{at}");
                 let Some(placement) = placement else {
                     refused += 1;
@@ -240,12 +254,11 @@ fn why_a_set_is_not_placed() {
     let few = RANDOM.replace("seed = 5", "seed = 5\nsteps = 1");
     let curves = curve("p-edf", "p-edf", "") + &curve("p-fpp:fp", "p-fpp:fp", "");
     let study = study(&few, &curves, MICROSECOND);
-    let sampler =
-        PointSampler::new(&study, Point { family: 0, value: study.axis.grid()[0] }).expect("prepares");
-    let found = sampler.outcomes(sampler.tasks(0).expect("a set")).expect("judges");
+    let sampler = sampler(&study, Point { family: 0, value: study.outline.axis.grid()[0] });
+    let found = outcomes_of(&study, &sampler, sampler.tasks(0).expect("a set"));
     let of = |curve: &str| {
-        let curve = study.curves.iter().position(|known| known.name == curve).expect("a curve");
-        found[study.series_of(curve, Guarantee::Hard).expect("a series")]
+        let curve = proofs(&study).curves.iter().position(|known| known.name == curve).expect("a curve");
+        found[proofs(&study).series_of(curve, Guarantee::Hard).expect("a series")]
     };
     assert_eq!(of("p-edf"), SetOutcome::OutOfWork, "a test has one step");
     assert_eq!(of("p-fpp:fp"), SetOutcome::NotApplicable, "priorities are not given");

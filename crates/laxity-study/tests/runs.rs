@@ -2,17 +2,15 @@
 
 use laxity_model::{Duration, TaskSet};
 use laxity_study::{
-    Conducted, Gaps, Kept, Measure, Planned, Point, Progress, RunAnswer, RunSets, RunTally, Sampler,
-    SimulationAnswer, SimulationSampler, SimulationStudy, Sums, Table, conduct,
+    Conducted, Gaps, Kept, Measure, NEVER, Planned, Point, Progress, RunAnswer, Runs, Sampler, SetResult,
+    Simulations, Study, conduct, result_of_runs,
 };
 use laxity_trace::{Counters, Host, Job, JobOutcome, Run, RunStatus};
 use proptest::prelude::*;
-use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// One task (5 ms, 10 ms), which releases four jobs in every run.
 const STUDY: &str = r#"
@@ -45,8 +43,8 @@ overload = "least-loaded"
 
 const MS: u64 = 1_000_000;
 
-fn study(text: &str) -> SimulationStudy {
-    let study = SimulationStudy::from_text(text, "canned", Path::new("")).expect("a study");
+fn study(text: &str) -> Study {
+    let study = Study::from_text(text, "canned", Path::new("")).expect("a study");
     study.for_real(None).expect("it can be run")
 }
 
@@ -108,12 +106,13 @@ fn run(tasks: usize, canned: Canned) -> Run {
     }
 }
 
-/// The runs of a set under a curve, or why there are none.
-type Runs = Result<Vec<Run>, String>;
+fn simulations(study: &Study) -> &Simulations {
+    study.simulations().expect("a study by simulation")
+}
 
 /// A study of which everything has been measured already: the runs by point, set and curve.
 struct Measured<'a, F> {
-    study: &'a SimulationStudy,
+    study: &'a Study,
     runs: F,
 }
 
@@ -123,55 +122,35 @@ struct MeasuredPoint<'a, F> {
 }
 
 impl<F: Fn(u64, u64, usize) -> Runs + Send + Sync> Sampler for MeasuredPoint<'_, F> {
-    type Sums = RunTally;
-
-    fn judge(&self, index: u64) -> laxity_model::Result<RunSets> {
+    fn judge(&self, index: u64, series: Range<usize>) -> laxity_model::Result<SetResult> {
         let study = self.of.study;
-        let tasks = SimulationSampler::new(study, self.point)?.tasks(index)?;
+        let tasks = study.sampler(self.point, &NEVER)?.tasks(index)?;
         let set = TaskSet::new("set", tasks)?;
-        let runs: Vec<Runs> =
-            (0..study.curves.len()).map(|curve| (self.of.runs)(self.point.value, index, curve)).collect();
-        RunSets::of(study, &set, 2, &runs, |_, demand| Some(demand.as_ns() / 50))
+        let runs: Vec<Runs> = series.map(|curve| (self.of.runs)(self.point.value, index, curve)).collect();
+        result_of_runs(simulations(study), &set, 2, &runs, |_, demand| Some(demand.as_ns() / 50))
     }
 }
 
 impl<F: Fn(u64, u64, usize) -> Runs + Send + Sync> Planned for Measured<'_, F> {
-    type Sums = RunTally;
     type Sampler<'s>
         = MeasuredPoint<'s, F>
     where
         Self: 's;
 
-    fn description(&self) -> Value {
-        self.study.description()
+    fn study(&self) -> &Study {
+        self.study
     }
 
-    fn sets(&self) -> u64 {
-        self.study.sets
-    }
-
-    fn families(&self) -> usize {
-        self.study.families.len()
-    }
-
-    fn is_whole(&self, tally: &RunTally) -> bool {
-        self.study.is_whole(&tally.sums)
-    }
-
-    fn next_values<'t>(&self, known: impl Fn(u64) -> Option<&'t RunTally>) -> Vec<u64> {
-        self.study.next_values(|value| known(value).map(|tally| &tally.sums))
-    }
-
-    fn sampler(&self, point: Point) -> laxity_model::Result<MeasuredPoint<'_, F>> {
+    fn sampler(&self, point: Point, _: &'static AtomicBool) -> laxity_model::Result<MeasuredPoint<'_, F>> {
         Ok(MeasuredPoint { of: self, point })
     }
 }
 
 fn conducted(
-    study: &SimulationStudy,
+    study: &Study,
     directory: &Path,
     runs: impl Fn(u64, u64, usize) -> Runs + Send + Sync,
-) -> Conducted<RunTally> {
+) -> Conducted {
     let measured = Measured { study, runs };
     let done = conduct(&measured, directory, 2, &NEVER, &Progress::default());
     let done = done.expect("no error");
@@ -179,9 +158,8 @@ fn conducted(
     done
 }
 
-fn csv(study: &SimulationStudy, done: &Conducted<RunTally>) -> String {
-    let sums = done.points.iter().map(|(point, tally)| (*point, tally.sums.clone())).collect();
-    Table::of_numbers(study, &sums).csv()
+fn csv(study: &Study, done: &Conducted) -> String {
+    study.table(&done.points).csv()
 }
 
 /// n, mean and standard deviation of a metric of a curve at a value.
@@ -214,7 +192,7 @@ fn uncounted(tasks: u64, index: u64, curve: usize) -> Runs {
 #[test]
 fn means_are_over_sets_and_a_set_is_the_mean_of_its_runs() {
     let study = study(STUDY);
-    let names: Vec<&str> = study.metrics.iter().map(|metric| metric.name).collect();
+    let names: Vec<&str> = study.metrics().iter().map(|metric| metric.name).collect();
     assert_eq!(
         names,
         [
@@ -246,8 +224,8 @@ fn means_are_over_sets_and_a_set_is_the_mean_of_its_runs() {
     assert_eq!(row(&csv, "ffd", 1, "late-tardiness"), (0, None, None), "{csv}");
     assert!(near(row(&csv, "wfd", 1, "dsr").1, 0.0) && near(row(&csv, "ffd", 1, "dsr").1, 1.0), "{csv}");
     // Two sets, two runs each, four jobs: FFD's end within their deadlines.
-    let tally = &done.points[&Point { family: 0, value: 1 }].sums;
-    let Kept::Histogram(jobs) = &tally.curves[1].metrics[4] else { panic!("no histogram") };
+    let tally = &done.points[&Point { family: 0, value: 1 }];
+    let Kept::Histogram(jobs) = &tally.series[1].metrics[4] else { panic!("no histogram") };
     assert_eq!((jobs[0], jobs.iter().sum::<u64>()), (16, 16));
 }
 
@@ -262,8 +240,9 @@ fn what_is_not_counted_is_not_known_and_never_zero() {
             assert_eq!(row(&table, curve, 1, metric), (0, None, None), "{table}");
         }
     }
-    let gaps = &done.points[&Point { family: 0, value: 2 }].gaps;
-    for gaps in gaps {
+    let gaps: Vec<&Gaps> =
+        done.points[&Point { family: 0, value: 2 }].series.iter().map(|own| &own.gaps).collect();
+    for gaps in &gaps {
         assert_eq!(gaps.why_not_measured("ipc"), Some("no counters"));
         assert_eq!(gaps.not_measured["llc-miss-rate"]["no counters"], 2);
         assert!(gaps.not_run.is_empty() && gaps.why_not_measured("dsr").is_none(), "{gaps:?}");
@@ -300,7 +279,7 @@ fn what_is_known_of_some_repetitions_only_is_not_known() {
     for metric in ["late-tardiness", "ipc"] {
         assert_eq!(row(&table, "wfd", 1, metric), (0, None, None), "{table}");
     }
-    let gaps = &done.points[&Point { family: 0, value: 1 }].gaps[0];
+    let gaps = &done.points[&Point { family: 0, value: 1 }].series[0].gaps;
     assert_eq!(gaps.why_not_measured("ipc"), Some("no counters"));
     assert_eq!(gaps.why_not_measured("late-tardiness"), Some("not in every repetition was a job late"));
     assert!(near(row(&table, "wfd", 1, "execution-inflation").1, 1.5), "{table}");
@@ -334,7 +313,7 @@ fn sets_that_could_not_be_run_are_counted_with_the_reasons() {
     // The only set that was run under FFD was not run under WFD: there is nothing to hold it against.
     assert_eq!(row(&table, "ffd", 1, "relative-ipc"), (0, None, None), "{table}");
     assert_eq!(row(&table, "ffd", 2, "execution-inflation"), (0, None, None), "{table}");
-    let gaps = |value: u64, curve: usize| &done.points[&Point { family: 0, value }].gaps[curve];
+    let gaps = |value: u64, curve: usize| &done.points[&Point { family: 0, value }].series[curve].gaps;
     let one = |why: &str, sets: u64| BTreeMap::from([(why.to_owned(), sets)]);
     assert_eq!(gaps(1, 0).not_run, one("too much for the kernel", 1));
     assert_eq!(gaps(1, 1).not_run, one("ended before its time: the watchdog", 1));
@@ -349,7 +328,7 @@ fn sets_that_could_not_be_run_are_counted_with_the_reasons() {
         duration: "40ms".into(),
         repeat: 2,
     };
-    let answer = serde_json::to_value(SimulationAnswer::of_runs(&study, &done, machine)).expect("serializes");
+    let answer = serde_json::to_value(study.answer(&done, Some(machine))).expect("serializes");
     let validator = jsonschema::validator_for(&laxity_study::simulation_answer_schema()).expect("a schema");
     assert!(validator.is_valid(&answer), "{:?}", validator.iter_errors(&answer).next());
     let point = &answer["families"][0]["curves"][1]["points"][1];
@@ -367,7 +346,7 @@ fn what_can_only_be_simulated_is_refused() {
     let of = |from: &str, to: &str| {
         let text = STUDY.replace(from, to);
         assert_ne!(text, STUDY, "{from}");
-        SimulationStudy::from_text(&text, "canned", Path::new("")).expect("a study by simulation")
+        Study::from_text(&text, "canned", Path::new("")).expect("a study by simulation")
     };
     // Of the second curve, so that both keep names of their own.
     let amp = (
@@ -390,16 +369,16 @@ fn what_can_only_be_simulated_is_refused() {
         assert!(error.message.contains("--duration"), "{error}");
     }
     assert_eq!(
-        study(STUDY).for_real(Some(Duration::from_ms(7))).map(|study| study.duration),
+        study(STUDY).for_real(Some(Duration::from_ms(7))).map(|study| simulations(&study).duration),
         Ok(Duration::from_ms(7))
     );
     // Nothing is lost of a study that names no metrics, but what is never known.
-    let all = SimulationStudy::from_text(
+    let all = Study::from_text(
         &STUDY.lines().filter(|line| !line.starts_with("metrics")).collect::<Vec<_>>().join("\n"),
         "canned",
         Path::new(""),
     );
-    let metrics = all.expect("a study").for_real(None).expect("it can be run").metrics;
+    let metrics = all.expect("a study").for_real(None).expect("it can be run").metrics();
     assert_eq!(metrics.len(), 10, "ten of simulations, less two, and two");
     assert!(metrics.iter().filter(|metric| metric.name == "ipc").all(|metric| {
         metric.description.contains("hardware") && matches!(metric.measure, Measure::Number(..))
@@ -411,31 +390,29 @@ proptest! {
     #[test]
     fn sums_do_not_depend_on_the_order(outcomes in proptest::collection::vec(0u64..4, 1..12), cut in 0usize..12) {
         let study = study(STUDY);
-        let sets: Vec<RunSets> = outcomes.iter().map(|&outcome| {
-            let tasks = SimulationSampler::new(&study, Point { family: 0, value: 1 }).expect("sets").tasks(0);
-            let set = TaskSet::new("set", tasks.expect("tasks")).expect("a set");
+        let sets: Vec<SetResult> = outcomes.iter().map(|&outcome| {
+            let sampler = study.sampler(Point { family: 0, value: 1 }, &NEVER).expect("sets");
+            let set = TaskSet::new("set", sampler.tasks(0).expect("tasks")).expect("a set");
             let runs = |curve: usize| match outcome {
                 0 => Err(format!("curve {curve} is refused")),
                 1 if curve == 1 => Err("another reason".to_owned()),
                 _ => uncounted(1, outcome, curve),
             };
-            RunSets::of(&study, &set, 2, &[runs(0), runs(1)], |_, _| None).expect("runs")
+            result_of_runs(simulations(&study), &set, 2, &[runs(0), runs(1)], |_, _| None).expect("runs")
         }).collect();
-        let sum = |sets: &[RunSets]| {
-            let mut tally = RunTally::none_like(&sets[0]);
-            sets.iter().for_each(|set| tally.add(set));
+        let sum = |sets: &[SetResult]| {
+            let mut tally = study.tally_of_none();
+            sets.iter().for_each(|set| tally.add(0, set));
             tally
         };
         let whole = sum(&sets);
         let (first, rest) = sets.split_at(cut % sets.len());
         let mut merged = sum(rest);
-        if !first.is_empty() {
-            merged.merge(&sum(first));
-        }
+        merged.merge(&sum(first));
         prop_assert_eq!(&merged, &whole);
         let not_run = |gaps: &Gaps| gaps.not_run.values().sum::<u64>();
-        for (curve, gaps) in whole.sums.curves.iter().zip(&whole.gaps) {
-            prop_assert_eq!(curve.placed + not_run(gaps), outcomes.len() as u64);
+        for own in &whole.series {
+            prop_assert_eq!(own.placed + not_run(&own.gaps), outcomes.len() as u64);
         }
     }
 }

@@ -1,19 +1,19 @@
 //! Whole studies by simulation: by hand, from files that are wrong, and the same whatever the threads.
 
 use laxity_study::{
-    Conducted, Kept, Measure, Moments, Planned, Point, Progress, Sampler, SimulationAnswer, SimulationStudy,
-    SimulationTally, Table, Unit, conduct,
+    Conducted, Kept, Measure, Moments, NEVER, Point, Progress, Sampler, Simulations, Study, Unit, conduct,
 };
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
-static NEVER: AtomicBool = AtomicBool::new(false);
-
-fn study(text: &str) -> SimulationStudy {
-    SimulationStudy::from_text(text, "test", Path::new("")).expect("a study")
+fn study(text: &str) -> Study {
+    Study::from_text(text, "test", Path::new("")).expect("a study")
 }
 
-fn conducted(study: &SimulationStudy, threads: usize) -> Conducted<SimulationTally> {
+fn simulations(study: &Study) -> &Simulations {
+    study.simulations().expect("a study by simulation")
+}
+
+fn conducted(study: &Study, threads: usize) -> Conducted {
     let directory = tempfile::tempdir().expect("a directory");
     let done = conduct(study, directory.path(), threads, &NEVER, &Progress::default());
     let done = done.expect("no error");
@@ -22,32 +22,23 @@ fn conducted(study: &SimulationStudy, threads: usize) -> Conducted<SimulationTal
 }
 
 /// A metric of a curve at every point.
-fn metric(study: &SimulationStudy, done: &Conducted<SimulationTally>, curve: &str, name: &str) -> Vec<Kept> {
+fn metric(study: &Study, done: &Conducted, curve: &str, name: &str) -> Vec<Kept> {
+    let study = simulations(study);
     let curve = study.curves.iter().position(|known| known.name == curve).expect("a curve");
     let metric = study.metrics.iter().position(|known| known.name == name).expect("a metric");
-    done.points.values().map(|tally| tally.curves[curve].metrics[metric].clone()).collect()
+    done.points.values().map(|tally| tally.series[curve].metrics[metric].clone()).collect()
 }
 
-fn moments(
-    study: &SimulationStudy,
-    done: &Conducted<SimulationTally>,
-    curve: &str,
-    name: &str,
-) -> Vec<Moments> {
+fn moments(study: &Study, done: &Conducted, curve: &str, name: &str) -> Vec<Moments> {
     let number = |kept: Kept| match kept {
         Kept::Number(moments) => moments,
-        Kept::Histogram(_) => panic!("{name} is a histogram"),
+        Kept::Sets(_) | Kept::Histogram(_) => panic!("{name} is no number"),
     };
     metric(study, done, curve, name).into_iter().map(number).collect()
 }
 
-fn means(
-    study: &SimulationStudy,
-    done: &Conducted<SimulationTally>,
-    curve: &str,
-    name: &str,
-) -> Vec<Option<f64>> {
-    let of = study.metrics.iter().find(|known| known.name == name).expect("a metric");
+fn means(study: &Study, done: &Conducted, curve: &str, name: &str) -> Vec<Option<f64>> {
+    let of = simulations(study).metrics.iter().find(|known| known.name == name).expect("a metric");
     let Measure::Number(unit, _) = of.measure else { panic!("{name} is a histogram") };
     moments(study, done, curve, name).into_iter().map(|moments| moments.mean(unit)).collect()
 }
@@ -93,7 +84,7 @@ fn an_overrun_by_hand() {
     };
     // Of three sets alike: up to 5 ms, up to 10 ms, and two up to 20 ms.
     assert_eq!(last, [0, 0, 0, 3, 3, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let csv = Table::of_numbers(&study, &done.points).csv();
+    let csv = study.table(&done.points).csv();
     assert!(
         csv.starts_with("curve,scheduler,axis,value,metric,unit,sets,placed,n,mean,sd,min,max\n"),
         "{csv}"
@@ -102,7 +93,7 @@ fn an_overrun_by_hand() {
         csv.contains("wfd,p-edf,overrun,3,max-tardiness,ns,3,3,3,20000000,0,20000000,20000000\n"),
         "{csv}"
     );
-    let histograms = Table::of_histograms(&study, &done.points).expect("one").csv();
+    let histograms = study.histograms(&done.points).expect("one").csv();
     assert!(histograms.contains("wfd,p-edf,overrun,3,tardiness-histogram,10 to 20 ms,6\n"), "{histograms}");
     assert!(histograms.contains("wfd,p-edf,overrun,1,tardiness-histogram,none,12\n"), "{histograms}");
 }
@@ -166,7 +157,7 @@ fn what_cannot_be_placed_is_counted_apart() {
     let study = study(PLACED);
     let done = conducted(&study, 2);
     let placed =
-        |curve: usize| -> Vec<u64> { done.points.values().map(|tally| tally.curves[curve].placed).collect() };
+        |curve: usize| -> Vec<u64> { done.points.values().map(|tally| tally.series[curve].placed).collect() };
     assert_eq!((placed(0), placed(1), placed(2)), (vec![2, 2, 0], vec![2; 3], vec![2; 3]));
     assert_eq!(means(&study, &done, "ffd", "dsr"), [Some(1.0), Some(1.0), None]);
     let anyway = means(&study, &done, "anyway", "dsr");
@@ -177,7 +168,7 @@ fn what_cannot_be_placed_is_counted_apart() {
     // Two cores in turn for five tasks that are late.
     let global = means(&study, &done, "g-edf", "migrations");
     assert!(global[2].is_some_and(|migrations| migrations > 0.0), "{global:?}");
-    assert!(Table::of_histograms(&study, &done.points).is_none());
+    assert!(study.histograms(&done.points).is_none());
 }
 
 const RANDOM: &str = r#"
@@ -212,9 +203,9 @@ overload = "least-loaded"
 fn threads_and_interruptions_show_nowhere() {
     let study = study(RANDOM);
     let one = conducted(&study, 1);
-    let table = |done: &Conducted<SimulationTally>| {
-        let numbers = Table::of_numbers(&study, &done.points);
-        let histograms = Table::of_histograms(&study, &done.points).expect("there is one");
+    let table = |done: &Conducted| {
+        let numbers = study.table(&done.points);
+        let histograms = study.histograms(&done.points).expect("there is one");
         (numbers.csv(), numbers.parquet().expect("writes"), histograms.csv())
     };
     assert_eq!(one.points.len(), 2 * 5);
@@ -233,7 +224,7 @@ fn threads_and_interruptions_show_nowhere() {
     assert_eq!(go_on(), (one.clone(), 0));
     assert_eq!(go_on(), (one.clone(), 2 * 5 * 20));
     let zero = &one.points[&Point { family: 0, value: 0 }];
-    assert!(zero.tasks == 0 && zero.curves.iter().all(|curve| curve.placed == 20));
+    assert!(zero.series.iter().all(|own| own.tasks == 0 && own.placed == 20));
     let zero = &means(&study, &one, "wfd", "dsr")[0];
     assert_eq!(*zero, None, "no jobs, no ratio");
     let overloaded = moments(&study, &one, "wfd", "dsr")[4];
@@ -246,13 +237,14 @@ fn sets_are_the_same_wherever_what_varies_does_not_change_them() {
         OVERRUN.replace("uniform:0.5,0.5", "uniform:0.1,0.5").replace("uniform:10ms", "uniform:5ms");
     let study = study(&overrun);
     let tasks = |value: u64, index: u64| {
-        study.sampler(Point { family: 0, value }).expect("prepares").tasks(index).expect("a set")
+        study.sampler(Point { family: 0, value }, &NEVER).expect("prepares").tasks(index).expect("a set")
     };
     assert_eq!(tasks(1_000_000, 1), tasks(3_000_000, 1));
     assert_ne!(tasks(1_000_000, 1), tasks(1_000_000, 2));
     let study = self::study(RANDOM);
-    let tasks =
-        |value: u64| study.sampler(Point { family: 0, value }).expect("prepares").tasks(1).expect("a set");
+    let tasks = |value: u64| {
+        study.sampler(Point { family: 0, value }, &NEVER).expect("prepares").tasks(1).expect("a set")
+    };
     assert_ne!(tasks(3_000_000_000), tasks(4_000_000_000));
 }
 
@@ -260,8 +252,8 @@ fn sets_are_the_same_wherever_what_varies_does_not_change_them() {
 fn another_seed_makes_other_sets_and_other_numbers() {
     let judged = |text: &str| {
         let study = study(text);
-        let sampler = study.sampler(Point { family: 1, value: 4_000_000_000 }).expect("prepares");
-        sampler.judge(3).expect("a set").curves
+        let sampler = study.sampler(Point { family: 1, value: 4_000_000_000 }, &NEVER).expect("prepares");
+        sampler.judge(3, 0..study.series()).expect("a set").series
     };
     assert_eq!(judged(RANDOM), judged(RANDOM));
     assert_ne!(judged(RANDOM), judged(&RANDOM.replace("seed = 11", "seed = 12")));
@@ -351,7 +343,7 @@ fn what_the_test_places_misses_nothing() {
     assert!(of("load", "dsr") < 1.0, "no set is hard: {}", of("load", "dsr"));
     assert_eq!(of("test", "dsr"), 1.0);
     let tally = done.points.values().next().expect("a point");
-    let placed = [0, 1].map(|curve: usize| tally.curves[curve].placed);
+    let placed = [0, 1].map(|curve: usize| tally.series[curve].placed);
     assert!(0 < placed[1] && placed[1] < placed[0], "{placed:?}");
 }
 
@@ -359,7 +351,7 @@ fn what_the_test_places_misses_nothing() {
 fn what_makes_no_study_is_refused_with_a_way_out() {
     for (base, from, to, part) in [
         (OVERRUN, "version = 1", "version = 2", "version 2 is not known"),
-        (OVERRUN, "kind = \"simulation\"", "kind = \"emulation\"", "`emulation` is not known here"),
+        (OVERRUN, "kind = \"simulation\"", "kind = \"emulation\"", "kind `emulation` is not known"),
         (OVERRUN, "title", "titel", "`titel` is not known here"),
         (OVERRUN, "sets = 3", "sets = 0", "sets = 0 is not between 1 and 1000000"),
         (OVERRUN, "\"40ms\"", "\"0ms\"", "duration = 0ns is not above 0ns"),
@@ -406,7 +398,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
     ] {
         let text = base.replace(from, to);
         assert_ne!(text, base, "{from}");
-        let error = SimulationStudy::from_text(&text, "test", Path::new("")).expect_err(part);
+        let error = Study::from_text(&text, "test", Path::new("")).expect_err(part);
         assert!(error.message.contains(part), "{part}: {error}");
         assert!(error.hint.is_some() && error.failure.exit_code() == 2, "{error}");
     }
@@ -416,7 +408,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
 fn the_answer_is_as_its_schema_says() {
     let study = study(RANDOM);
     let done = conducted(&study, 2);
-    let answer = serde_json::to_value(SimulationAnswer::of(&study, &done)).expect("serializes");
+    let answer = serde_json::to_value(study.answer(&done, None)).expect("serializes");
     let validator = jsonschema::validator_for(&laxity_study::simulation_answer_schema()).expect("a schema");
     assert!(validator.is_valid(&answer), "{:?}", validator.iter_errors(&answer).next());
     let points = answer["families"][1]["curves"][1]["points"].as_array().expect("a list");

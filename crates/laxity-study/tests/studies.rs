@@ -2,18 +2,20 @@
 
 use laxity_analysis::Guarantee;
 use laxity_study::{
-    Changes, Conducted, Described, Point, PointSampler, Progress, Sampler, Study, Table, Tally, conduct,
+    ACCEPTED, BackEnd, Changes, Conducted, NEVER, NOT_APPLICABLE, OUT_OF_WORK, Point, Progress, Proofs,
+    Sampler, Study, conduct,
 };
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-
-static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn study(text: &str) -> Study {
     Study::from_text(text, "test", Path::new("")).expect("a study")
 }
 
-fn conducted(study: &Study, threads: usize) -> Conducted<Tally> {
+fn proofs(study: &Study) -> &Proofs {
+    study.proofs().expect("a schedulability study")
+}
+
+fn conducted(study: &Study, threads: usize) -> Conducted {
     let directory = tempfile::tempdir().expect("a directory");
     let done = conduct(study, directory.path(), threads, &NEVER, &Progress::default());
     let done = done.expect("no error");
@@ -22,10 +24,11 @@ fn conducted(study: &Study, threads: usize) -> Conducted<Tally> {
 }
 
 /// How many sets a curve accepts at the values of the axis.
-fn accepted(study: &Study, done: &Conducted<Tally>, curve: &str, guarantee: Guarantee) -> Vec<u64> {
-    let curve = study.curves.iter().position(|known| known.name == curve).expect("a curve");
-    let series = study.series_of(curve, guarantee).expect("a series");
-    done.points.values().map(|tally| tally.counts[series].accepted).collect()
+fn accepted(study: &Study, done: &Conducted, curve: &str, guarantee: Guarantee) -> Vec<u64> {
+    let proofs = proofs(study);
+    let curve = proofs.curves.iter().position(|known| known.name == curve).expect("a curve");
+    let series = proofs.series_of(curve, guarantee).expect("a series");
+    done.points.values().map(|tally| tally.series[series].count(ACCEPTED)).collect()
 }
 
 /// All tasks are (5 ms, 10 ms) on two processors.
@@ -110,7 +113,7 @@ tick_period = "2ms"
     assert_eq!(hard("pfair:aligned"), [3, 3, 3, 3, 0, 0]);
     assert_eq!(hard("long quanta"), [3, 3, 3, 0, 0, 0]);
     let of_quanta = |words: &String| words.starts_with("long quanta");
-    let words = study.series_in_words().into_iter().find(of_quanta);
+    let words = proofs(&study).series_in_words(&study.outline.axis).into_iter().find(of_quanta);
     assert_eq!(
         words.as_deref(),
         Some("long quanta, hard: pfair:aligned; quanta of 2ms; scheduling costs nothing.")
@@ -119,15 +122,16 @@ tick_period = "2ms"
     assert_eq!(hard("some"), [3, 3, 0, 0, 0, 0]);
     assert_eq!((hard("most for hard"), soft("most for hard")), (vec![0; 6], vec![3, 3, 0, 0, 0, 0]));
     for (at, tally) in done.points.values().enumerate() {
-        assert!((tally.mean_utilization() - (at + 1) as f64 / 2.0).abs() < 1e-9);
-        assert!((tally.mean_tasks() - (at + 1) as f64).abs() < 1e-9);
+        let own = &tally.series[0];
+        assert!((own.mean_utilization().expect("sets") - (at + 1) as f64 / 2.0).abs() < 1e-9);
+        assert!((own.mean_tasks().expect("sets") - (at + 1) as f64).abs() < 1e-9);
     }
     // Weighted: (1 + 2 + 3)/2 of (1 + ... + 6)/2.
-    let series = study.series_of(0, Guarantee::Hard).expect("a series");
-    let weighted =
-        laxity_study::weighted_schedulability(done.points.values(), series).expect("there is load");
+    let series = proofs(&study).series_of(0, Guarantee::Hard).expect("a series");
+    let own = done.points.values().map(|tally| &tally.series[series]);
+    let weighted = laxity_study::weighted_schedulability(own, ACCEPTED).expect("there is load");
     assert!((weighted - 6.0 / 21.0).abs() < 1e-9, "{weighted}");
-    let csv = Table::of(&study, &done.points).csv();
+    let csv = study.table(&done.points).csv();
     let mut lines = csv.lines();
     assert_eq!(
         lines.next(),
@@ -174,12 +178,12 @@ scheduler = "p-rm"
 fn threads_show_nowhere() {
     let study = study(RANDOM);
     let one = conducted(&study, 1);
-    let table = Table::of(&study, &one.points);
+    let table = study.table(&one.points);
     assert!(table.rows() > 4 * 8 * 5);
     for threads in [2, 5] {
         let other = conducted(&study, threads);
         assert_eq!(other, one);
-        let again = Table::of(&study, &other.points);
+        let again = study.table(&other.points);
         assert_eq!(
             (again.csv(), again.parquet().expect("writes")),
             (table.csv(), table.parquet().expect("writes"))
@@ -205,10 +209,11 @@ fn what_is_proven_implies_what_is_weaker() {
     assert_eq!(seen, [true; 2], "the comparison compares something");
     // The set without tasks.
     for (point, tally) in &done.points {
-        assert_eq!(point.value == 0, tally.mean_tasks() == 0.0, "{point:?}");
-        assert!(point.value > 0 || tally.counts.iter().all(|count| count.accepted == 40));
-        let cap = study.axis.position(point.value);
-        assert!(tally.mean_utilization() <= cap && (cap < 2.0 || tally.mean_utilization() > cap / 2.0));
+        let mean = tally.series[0].mean_utilization().expect("sets");
+        assert_eq!(point.value == 0, tally.series[0].mean_tasks() == Some(0.0), "{point:?}");
+        assert!(point.value > 0 || tally.series.iter().all(|own| own.count(ACCEPTED) == 40));
+        let cap = study.outline.axis.position(point.value);
+        assert!(mean <= cap && (cap < 2.0 || mean > cap / 2.0));
     }
 }
 
@@ -216,7 +221,7 @@ fn what_is_proven_implies_what_is_weaker() {
 fn a_set_is_a_function_of_seed_family_point_and_number() {
     let base = study(RANDOM);
     let tasks = |study: &Study, family: usize, value: u64, index: u64| {
-        PointSampler::new(study, Point { family, value }).expect("prepares").tasks(index).expect("a set")
+        study.sampler(Point { family, value }, &NEVER).expect("prepares").tasks(index).expect("a set")
     };
     let at = 1_500_000_000;
     let reference = tasks(&base, 3, at, 7);
@@ -242,18 +247,18 @@ fn steps_that_are_not_enough_are_counted_and_what_no_test_is_for() {
         .replace("scheduler = \"p-rm\"", "scheduler = \"p-rm\"\n[[curves]]\nscheduler = \"fpp:fp\"");
     let study = study(&few);
     let done = conducted(&study, 2);
-    let count = |curve: usize, of: fn(&laxity_study::Count) -> u64| {
-        let series = study.series_of(curve, Guarantee::Hard).expect("a series");
+    let count = |curve: usize, metric: usize| {
+        let series = proofs(&study).series_of(curve, Guarantee::Hard).expect("a series");
         done.points
             .iter()
             // Below U = 1 there are sets without tasks.
             .filter(|(point, _)| point.value >= 1_000_000_000)
-            .map(|(_, tally)| of(&tally.counts[series]))
+            .map(|(_, tally)| tally.series[series].count(metric))
             .sum::<u64>()
     };
-    assert!(count(0, |count| count.out_of_work) > 100);
-    assert_eq!(count(4, |count| count.accepted + count.out_of_work), 0);
-    assert!(count(4, |count| count.not_applicable) > 100, "priorities are not given");
+    assert!(count(0, OUT_OF_WORK) > 100);
+    assert_eq!(count(4, ACCEPTED) + count(4, OUT_OF_WORK), 0);
+    assert!(count(4, NOT_APPLICABLE) > 100, "priorities are not given");
 }
 
 #[test]
@@ -276,8 +281,8 @@ scheduler = "gsn-edf-di"
 "#;
     let study = study(text);
     for value in [2, 4, 6] {
-        let sampler = PointSampler::new(&study, Point { family: 0, value }).expect("prepares");
-        let judged = sampler.judge(0).expect("a set");
+        let sampler = study.sampler(Point { family: 0, value }, &NEVER).expect("prepares");
+        let judged = sampler.judge(0, 0..study.series()).expect("a set");
         assert_eq!(judged.tasks, 3 * value);
         let utilization = judged.utilization_q32 as f64 / (1_u64 << 32) as f64;
         assert!((utilization - value as f64 / 2.0).abs() < 0.01, "{utilization}");
@@ -408,8 +413,7 @@ fn root() -> PathBuf {
 
 #[test]
 fn the_papers_studies_read_and_are_as_their_schema_says() {
-    let [of_tests, simulated] = [laxity_study::study_schema(), laxity_study::simulation_study_schema()]
-        .map(|schema| jsonschema::validator_for(&schema).expect("a schema"));
+    let validator = jsonschema::validator_for(&laxity_study::study_schema()).expect("a schema");
     let mut read = 0;
     for entry in std::fs::read_dir(root().join("studies")).expect("studies") {
         let path = entry.expect("an entry").path();
@@ -418,19 +422,15 @@ fn the_papers_studies_read_and_are_as_their_schema_says() {
         }
         let text = std::fs::read_to_string(&path).expect("reads");
         let document: serde_json::Value = toml::from_str(&text).expect("TOML");
-        let described = Described::read(&path, Changes::default()).expect("a study");
-        let validator = match &described {
-            Described::Schedulability(study) => {
-                assert_eq!(study.sets, 1_000, "as in the papers");
-                &of_tests
-            }
-            Described::Simulation(study) => {
+        let study = Study::read(&path, Changes::default()).expect("a study");
+        match &study.back_end {
+            BackEnd::Proofs(_) => assert_eq!(study.outline.sets, 1_000, "as in the papers"),
+            BackEnd::Simulations(_) => {
                 // So that they can be run in minutes.
-                let is_of_runs = study.name == "lindsay2012-two-cores";
-                assert!(study.sets >= 25 || is_of_runs, "as in the papers");
-                &simulated
+                let is_of_runs = study.outline.name == "lindsay2012-two-cores";
+                assert!(study.outline.sets >= 25 || is_of_runs, "as in the papers");
             }
-        };
+        }
         assert!(
             validator.is_valid(&document),
             "{}: {:?}",
@@ -442,7 +442,69 @@ fn the_papers_studies_read_and_are_as_their_schema_says() {
     assert!(read >= 3);
     let ackelman =
         Study::read(&root().join("studies/ackelman2018.toml"), Changes::default()).expect("a study");
-    assert_eq!((ackelman.families.len(), ackelman.guarantees.len(), ackelman.curves.len()), (18, 2, 5));
+    let proofs = proofs(&ackelman);
+    assert_eq!((ackelman.outline.families.len(), proofs.guarantees.len(), proofs.curves.len()), (18, 2, 5));
+}
+
+/// What reading refuses as a key of the other kind, the schema refuses, too.
+#[test]
+fn keys_of_the_other_kind_are_refused_by_reader_and_schema() {
+    let validator = jsonschema::validator_for(&laxity_study::study_schema()).expect("a schema");
+    let proofs = format!("{HALVES}[[curves]]\nscheduler = \"p-edf\"\n");
+    let simulation = proofs
+        .replace("version = 1", "version = 1\nkind = \"simulation\"\nduration = \"40ms\"")
+        .replace("guarantees = [\"hard\", \"soft\"]\n", "");
+    for (base, from, to, part) in [
+        (&proofs, "sets = 3", "sets = 3", ""),
+        (&proofs, "version = 1", "version = 1\nkind = \"schedulability\"", ""),
+        (&simulation, "sets = 3", "sets = 3", ""),
+        (
+            &proofs,
+            "sets = 3",
+            "sets = 3\nduration = \"1s\"",
+            "`duration` is of studies of kind = \"simulation\"",
+        ),
+        (&proofs, "sets = 3", "sets = 3\nmetrics = [\"dsr\"]", "`metrics` is of studies of kind"),
+        (&proofs, "processors = 2", "name = \"four-cores\"", "platform: `name` is of studies of kind"),
+        (
+            &proofs,
+            "\"p-edf\"",
+            "\"p-edf\"\noverload = \"refuse\"",
+            "curve 1: `overload` is of studies of kind",
+        ),
+        (
+            &simulation,
+            "sets = 3",
+            "sets = 3\nsteps = 4",
+            "`steps` is of studies of kind = \"schedulability\"",
+        ),
+        (
+            &simulation,
+            "processors = 2",
+            "processors = 2\ncluster = 1",
+            "platform: `cluster` is of studies of kind",
+        ),
+        (
+            &simulation,
+            "\"p-edf\"",
+            "\"p-edf\"\nname = \"x\"\ntests = [\"rta\"]",
+            "curve `x`: `tests` is of studies",
+        ),
+        (&simulation, "duration = \"40ms\"\n", "", "missing field `duration`"),
+        (&simulation, "\"simulation\"", "\"emulation\"", "kind `emulation` is not known"),
+    ] {
+        let text = base.replace(from, to);
+        let document: serde_json::Value = toml::from_str(&text).expect("TOML");
+        let read = Study::from_text(&text, "test", Path::new(""));
+        assert_eq!(validator.is_valid(&document), part.is_empty(), "the schema: {part}\n{text}");
+        match read {
+            Ok(_) => assert!(part.is_empty(), "{part}"),
+            Err(error) => {
+                assert!(!part.is_empty() && error.message.contains(part), "{part}: {error}");
+                assert!(error.hint.is_some() && error.failure.exit_code() == 2, "{error}");
+            }
+        }
+    }
 }
 
 /// After a deliberate change: `LAXITY_BLESS=1 cargo test -p laxity-study --test studies`.
@@ -450,8 +512,7 @@ fn the_papers_studies_read_and_are_as_their_schema_says() {
 fn the_published_schemas_are_those_of_the_code() {
     for (name, schema) in [
         ("study.schema.json", laxity_study::study_schema()),
-        ("study-schedulability.schema.json", laxity_study::answer_schema()),
-        ("simulation-study.schema.json", laxity_study::simulation_study_schema()),
+        ("study-schedulability.schema.json", laxity_study::proofs_answer_schema()),
         ("study-simulation.schema.json", laxity_study::simulation_answer_schema()),
     ] {
         let path = root().join("schemas").join(name);
@@ -468,8 +529,8 @@ fn the_published_schemas_are_those_of_the_code() {
 fn the_answer_is_as_its_schema_says_and_has_every_point() {
     let study = study(RANDOM);
     let done = conducted(&study, 2);
-    let answer = serde_json::to_value(laxity_study::Answer::of(&study, &done)).expect("serializes");
-    let validator = jsonschema::validator_for(&laxity_study::answer_schema()).expect("a schema");
+    let answer = serde_json::to_value(study.answer(&done, None)).expect("serializes");
+    let validator = jsonschema::validator_for(&laxity_study::proofs_answer_schema()).expect("a schema");
     assert!(validator.is_valid(&answer), "{:?}", validator.iter_errors(&answer).next());
     let families = answer["families"].as_array().expect("a list");
     assert_eq!(families.len(), 4);

@@ -12,7 +12,7 @@ use laxity_model::{
     read_platform, shown,
 };
 use laxity_sim::costs::read_costs;
-use laxity_study::{Changes, Described, read_overheads};
+use laxity_study::{BackEnd, Changes, Study, read_overheads};
 use laxity_trace::MANIFEST_FILE;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -339,20 +339,13 @@ fn of_platform(platform: &Platform) -> String {
 }
 
 fn of_study(path: &Path) -> Result<String> {
-    Ok(match Described::read(path, Changes::default())? {
-        Described::Schedulability(study) => format!(
-            "of schedulability, `{}`, {}, {} at every point",
-            study.name,
-            plural(study.curves.len(), "curve"),
-            plural(study.sets, "set")
-        ),
-        Described::Simulation(study) => format!(
-            "by simulation, `{}`, {}, {} at every point",
-            study.name,
-            plural(study.curves.len(), "curve"),
-            plural(study.sets, "set")
-        ),
-    })
+    let study = Study::read(path, Changes::default())?;
+    let how = match study.back_end {
+        BackEnd::Proofs(_) => "of schedulability",
+        BackEnd::Simulations(_) => "by simulation",
+    };
+    let (curves, sets) = (plural(study.curves(), "curve"), plural(study.outline.sets, "set"));
+    Ok(format!("{how}, `{}`, {curves}, {sets} at every point", study.outline.name))
 }
 
 fn of_results(path: &Path) -> Result<String> {

@@ -224,7 +224,7 @@ fn nothing_ran(finished: &Finished) -> Diagnostic {
     // What was tried says itself why it failed; what was refused before lacks something here.
     let way_out = match finished.deployment.could_run() {
         true => "the reasons say what to change",
-        false => output::what_runs_here(),
+        false => laxity_lab::experiment::what_runs_here(),
     };
     Diagnostic::environment(format!("nothing could be run on this machine: {}", reasons.join("; ")))
         .hint(format!("{way_out}. All else is in the results directory"))

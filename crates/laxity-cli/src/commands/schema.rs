@@ -43,16 +43,11 @@ const fn published(name: &'static str, description: &'static str, schema: fn() -
 }
 
 /// All of them: first what laxity reads, then what it writes.
-pub const ALL: [Published; 24] = [
+pub const ALL: [Published; 23] = [
     published("task-set", "task sets (TOML, JSON)", laxity_model::task_set_schema),
     published("platform", "platforms (TOML, JSON)", laxity_model::platform_schema),
     published("costs", "what a simulated kernel costs (TOML)", laxity_sim::costs::costs_schema),
-    published("study", "studies of schedulability (TOML, JSON)", laxity_study::study_schema),
-    published(
-        "simulation-study",
-        "studies by simulation (TOML, JSON)",
-        laxity_study::simulation_study_schema,
-    ),
+    published("study", "studies (TOML, JSON)", laxity_study::study_schema),
     published("manifest", "manifest.json of a results directory", laxity_trace::manifest_schema),
     published("answer", "run, compare, simulate and report --json; summary.json", super::report::schema),
     published("difference", "diff --json", super::diff::schema),
@@ -69,20 +64,25 @@ pub const ALL: [Published; 24] = [
     published("deploy-plan", "what to set: plan.json of a deployment", laxity_lab::deploy::schema),
     published("deployed", "deployed --json", super::deployed::schema),
     published("overheads", "overheads --json; overheads.json", laxity_overheads::overheads_schema),
-    published("study-schedulability", "study FILE --json, of schedulability", laxity_study::answer_schema),
+    published(
+        "study-schedulability",
+        "study FILE --json, of schedulability",
+        laxity_study::proofs_answer_schema,
+    ),
     published("study-simulation", "study FILE --json, by simulation", laxity_study::simulation_answer_schema),
-    published("study-schedules", "study schedules --json", crate::study::schedules::schema),
+    published("study-schedules", "study schedules --json", laxity_lab::study::schedules::schema),
 ];
 
 /// What else people call them.
-const OTHER_NAMES: [(&str, &str); 7] = [
+const OTHER_NAMES: [(&str, &str); 8] = [
     ("results", "manifest"),
     ("taskset", "task-set"),
     ("set", "task-set"),
     ("tasks", "task-set"),
     ("compare", "answer"),
     ("run", "answer"),
-    ("simulation", "simulation-study"),
+    ("simulation", "study"),
+    ("simulation-study", "study"),
 ];
 
 pub fn schema(arguments: &SchemaArguments) -> Result<ExitCode> {

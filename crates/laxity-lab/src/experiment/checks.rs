@@ -7,6 +7,15 @@ use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSe
 use laxity_place::Overload;
 use std::collections::BTreeMap;
 
+/// How to find out why nothing runs here, as a hint; root is not told to be root.
+pub fn what_runs_here() -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        "`laxity list` shows what this machine can run"
+    } else {
+        "real-time scheduling needs root; `laxity list` shows what this machine can run"
+    }
+}
+
 /// The longest time a run may be asked to take; longer ones are slips of the unit.
 pub const RUN_LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 

@@ -12,7 +12,7 @@ mod schedule;
 mod work;
 
 pub use calibration::Calibration;
-pub use checks::RUN_LONGEST;
+pub use checks::{RUN_LONGEST, what_runs_here};
 pub use parts::Deployment;
 pub use schedule::verify_again;
 pub use work::DemandModel;

@@ -1,25 +1,23 @@
 //! `laxity study FILE`.
 
+use super::progress::watching;
 use super::real::{RealArguments, run_for_real};
 use crate::arguments::whole;
-use crate::study::{schedulability, simulated, watching};
-use crate::{interrupt, output, shipped};
+use crate::{interrupt, output, shipped, tables, terminal};
 use clap::Args;
+use laxity_lab::study::PAGE_FILE;
+use laxity_lab::study::described::StudyOutputs;
 use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _, listed};
-use laxity_study::{
-    Answer, Changes, Conducted, Described, METRICS, METRICS_OF_RUNS, Planned, Progress, SimulationAnswer,
-    conduct,
-};
-use serde::Serialize;
+use laxity_study::{Changes, Conducted, METRICS, METRICS_OF_RUNS, Progress, Study, StudyAnswer, conduct};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What the help of `laxity study` ends with, after the metrics.
 const AFTER: &str = "\
-FILE describes a study in TOML or JSON: how task sets are drawn, what varies, and curves. In a schedulability study (n, U or m varies) \
-curves are schedulers with the overheads and the tests by which every set is judged (`laxity schema study`). In a study by \
+FILE describes a study in TOML or JSON (`laxity schema study`): how task sets are drawn, what varies, and curves. In a schedulability study (n, U or m varies) \
+curves are schedulers with the overheads and the tests by which every set is judged. In a study by \
 simulation (kind = \"simulation\"; also the ratio of what jobs ask for and their WCET varies) they are placements with schedulers and \
-costs, under which every set is simulated (`laxity schema simulation-study`), or with --real really run: the same sets, placed onto \
+costs, under which every set is simulated, or with --real really run: the same sets, placed onto \
 this machine's CPUs, jobs of fixed work, one curve after the other. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
@@ -85,32 +83,12 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
             Diagnostic::usage("no study is named").hint("name its file; `laxity study --help` has examples")
         );
     };
-    match read(file, Changes { sets: arguments.sets, seed: arguments.seed })? {
-        Described::Simulation(study) if arguments.real.real => run_for_real(*study, arguments),
-        Described::Schedulability(study) => {
-            arguments.real.check_simulated()?;
-            carried_out(&*study, &study.name, arguments, |done, directory| {
-                let told = schedulability::StudyOutputs::of(&study, done);
-                told.write(directory)?;
-                shown(arguments, || told.terminal(), || Answer::of(&study, done))
-            })
-        }
-        Described::Simulation(study) => carried_out(&*study, &study.name, arguments, |done, directory| {
-            let told = simulated::StudyOutputs::of(&study, done);
-            told.write(directory)?;
-            shown(arguments, || told.terminal(), || SimulationAnswer::of(&study, done))
-        }),
+    let study = read(file, Changes { sets: arguments.sets, seed: arguments.seed })?;
+    if arguments.real.real {
+        return run_for_real(study, arguments);
     }
-}
-
-/// Carries a study out and has `conclude` write what it has come to into its directory.
-fn carried_out<P: Planned>(
-    study: &P,
-    name: &str,
-    arguments: &DescribedArguments,
-    conclude: impl FnOnce(&Conducted<P::Sums>, &Path) -> Result<()>,
-) -> Result<ExitCode> {
-    let directory = arguments.out.clone().unwrap_or_else(|| Path::new("laxity-results").join(name));
+    let default = || Path::new("laxity-results").join(&study.outline.name);
+    let directory = arguments.out.clone().unwrap_or_else(default);
     let threads = match arguments.threads {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -118,14 +96,34 @@ fn carried_out<P: Planned>(
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
     let conducted =
-        watching(&progress, output::quiet(), || conduct(study, &directory, threads, interrupt, &progress))?;
-    conclude(&conducted, &directory)?;
+        watching(&progress, output::quiet(), || conduct(&study, &directory, threads, interrupt, &progress))?;
+    let answer = || study.answer(&conducted, None);
+    conclude(&StudyOutputs::of(&study, &conducted, None), &directory, arguments, answer)?;
     Ok(ended(&conducted, &directory))
 }
 
+/// Writes what a study has come to into its directory, and prints it as a table or JSON.
+pub fn conclude(
+    outputs: &StudyOutputs<'_>,
+    directory: &Path,
+    arguments: &DescribedArguments,
+    answer: impl FnOnce() -> StudyAnswer,
+) -> Result<()> {
+    outputs.write(directory, &terminal::caller())?;
+    if arguments.json {
+        return output::print_json(&answer());
+    }
+    let summary = outputs.summary();
+    let mut table = tables::table(output::columns());
+    table.set_header(summary.table.columns);
+    summary.table.rows.into_iter().for_each(|row| _ = table.add_row(row));
+    let lines = summary.lines.into_iter().map(|line| line + "\n");
+    output::print(&(tables::fitted(table) + &lines.collect::<String>()))
+}
+
 /// Says where the page is, and whether the study is whole.
-pub fn ended<T>(conducted: &Conducted<T>, directory: &Path) -> ExitCode {
-    let page = directory.join(crate::study::PAGE_FILE);
+pub fn ended(conducted: &Conducted, directory: &Path) -> ExitCode {
+    let page = directory.join(PAGE_FILE);
     output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
     if conducted.complete {
         return ExitCode::SUCCESS;
@@ -137,20 +135,8 @@ pub fn ended<T>(conducted: &Conducted<T>, directory: &Path) -> ExitCode {
     ExitCode::from(output::INTERRUPTED)
 }
 
-/// Prints the table or JSON.
-pub fn shown<A: Serialize>(
-    arguments: &DescribedArguments,
-    terminal: impl FnOnce() -> String,
-    answer: impl FnOnce() -> A,
-) -> Result<()> {
-    match arguments.json {
-        true => output::print_json(&answer()),
-        false => output::print(&terminal()),
-    }
-}
-
 /// A word that is no file may be meant for another study.
-fn read(file: &Path, changes: Changes) -> Result<Described> {
+fn read(file: &Path, changes: Changes) -> Result<Study> {
     let is_word = file.extension().is_none() && file.components().count() == 1;
     if is_word && !file.exists() && file != Path::new(STANDARD) {
         let word = file.to_string_lossy();
@@ -158,5 +144,5 @@ fn read(file: &Path, changes: Changes) -> Result<Described> {
         return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.shown()))
             .hint(format!("{}, or name a study's file", names.hint(&word))));
     }
-    Described::read(&shipped::located(file), changes)
+    Study::read(&shipped::located(file), changes)
 }

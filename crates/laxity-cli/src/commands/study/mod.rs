@@ -2,6 +2,7 @@
 
 mod described;
 mod overheads;
+mod progress;
 mod real;
 mod schedules;
 mod sweep;

@@ -1,16 +1,16 @@
 //! `laxity study overheads`.
 
-use super::sweep::{Sweep, SweepArguments, Where, ended};
+use super::sweep::{SweepArguments, conclude, ended, measured, nothing};
 use crate::arguments::value;
 use crate::commands::unique;
-use crate::study::overheads::{
-    Evaluation, FUNCTIONS_METHOD, StudyOutputs, TABLE_FILE, Unit, ns_per_instruction,
-};
-use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::overheads::Probes;
 use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::study::overheads::{
+    Evaluation, FUNCTIONS_METHOD, StudyOutputs, TABLE_FILE, Unit, ns_per_instruction,
+};
+use laxity_lab::study::{Cap, Kind, Sweep, Where};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::process::ExitCode;
 
@@ -82,21 +82,21 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     };
     let probes = if arguments.functions { Probes::Functions } else { Probes::Events };
     let schedulers = unique(arguments.schedulers.iter().cloned());
-    let sweep = Sweep::new(&arguments.sweep, &schedulers, Kind::Overheads(probes), LOAD, place)?;
+    let sweep = arguments.sweep.sweep(&schedulers, Kind::Overheads(probes), LOAD, place)?;
     let interrupt = interrupt::flag()?;
     if !arguments.sweep.trials.is_empty() {
         if arguments.instructions {
             check_unit()?;
         }
-        return sweep.measure_inside(interrupt);
+        return arguments.sweep.measure_inside(&sweep, interrupt);
     }
     let trials = sweep.trials()?;
-    let all = sweep.measure(&trials, interrupt)?;
+    let all = measured(&sweep, &trials, interrupt)?;
     let conditions = &sweep.conditions;
     let evaluation =
         Evaluation::of(&trials, &sweep.names(), &sweep.folder(), conditions.duration, conditions.seed)?;
     if evaluation.places.is_empty() {
-        return sweep.nothing("measured", &evaluation.refused, all);
+        return nothing(&sweep, "measured", &evaluation.refused, all);
     }
     let unit = if arguments.instructions { COUNTED } else { Unit::Time };
     let told = StudyOutputs {
@@ -106,13 +106,13 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
         batching: conditions.batching,
         method: method(&sweep),
     };
-    told.write(&sweep.directory())?;
-    sweep.conclude(&evaluation.refused);
-    output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).shown()))?;
+    told.write(&sweep.directory)?;
+    conclude(&sweep, &evaluation.refused);
+    output::print(&format!("{}\n", sweep.directory.join(TABLE_FILE).shown()))?;
     Ok(ended(all, evaluation.open))
 }
 
-fn method(sweep: &Sweep<'_>) -> Vec<String> {
+fn method(sweep: &Sweep) -> Vec<String> {
     let mut words = sweep.workload_in_words();
     words.push(
         "Samples during which their CPU was interrupted are counted and enter nothing else.".to_owned(),

@@ -1,13 +1,14 @@
 //! `laxity study FILE --real`.
 
-use super::described::{DescribedArguments, ended, shown};
+use super::described::{DescribedArguments, conclude, ended};
+use super::progress::watching;
 use crate::arguments::{PlatformArguments, share, value, whole};
-use crate::study::real::{Conditions, RealResults, run_study};
-use crate::study::simulated::StudyOutputs;
-use crate::{interrupt, output};
+use crate::{interrupt, output, terminal};
 use clap::Args;
-use laxity_model::{Diagnostic, Duration, Result};
-use laxity_study::{SimulationAnswer, SimulationStudy};
+use laxity_lab::study::described::StudyOutputs;
+use laxity_lab::study::real::{Conditions, RealResults, Runnable, run_study};
+use laxity_model::{Duration, Result};
+use laxity_study::{Progress, Study};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -37,37 +38,22 @@ pub struct RealArguments {
     pub clusters: Option<String>,
 }
 
-impl RealArguments {
-    /// Refuses to run what is only judged.
-    ///
-    /// # Errors
-    ///
-    /// It is to be run.
-    pub fn check_simulated(&self) -> Result<()> {
-        if !self.real {
-            return Ok(());
-        }
-        Err(Diagnostic::usage("--real: the sets of a schedulability study are judged, not run")
-            .hint("leave out --real, or name a study by simulation (kind = \"simulation\")"))
-    }
-}
-
 /// Runs the sets of a study.
-pub fn run_for_real(study: SimulationStudy, arguments: &DescribedArguments) -> Result<ExitCode> {
+pub fn run_for_real(study: Study, arguments: &DescribedArguments) -> Result<ExitCode> {
     let asked = &arguments.real;
     let study = study.for_real(asked.duration)?;
+    let runnable = Runnable::of(&study).expect("only studies by simulation can be run");
     let cores =
         PlatformArguments { platform: None, cpus: asked.cpus.clone(), clusters: asked.clusters.clone() };
     let conditions = Conditions::new(cores.resolve()?, asked.repeat, asked.limit);
-    let default = || Path::new("laxity-results").join(format!("{}-run", study.name));
+    let default = || Path::new("laxity-results").join(format!("{}-run", study.outline.name));
     let directory = arguments.out.clone().unwrap_or_else(default);
-    let interrupt = interrupt::flag()?;
-    let conducted = run_study(&study, &conditions, &directory, output::quiet(), interrupt)?;
-    let results = RealResults { study: &study, conditions: &conditions, conducted: &conducted };
-    let sums = results.sums();
-    let told = StudyOutputs::of_runs(&results, &sums);
-    told.write(&directory)?;
-    let answer = || SimulationAnswer::of_runs(&study, &conducted, results.answer());
-    shown(arguments, || told.terminal(), answer)?;
+    let (interrupt, progress) = (interrupt::flag()?, Progress::default());
+    let conducted = watching(&progress, output::quiet(), || {
+        run_study(runnable, &conditions, &directory, &terminal::caller(), interrupt, &progress)
+    })?;
+    let results = RealResults { runnable, conditions: &conditions, conducted: &conducted };
+    let answer = || study.answer(&conducted, Some(results.answer()));
+    conclude(&StudyOutputs::of(&study, &conducted, Some(&results)), &directory, arguments, answer)?;
     Ok(ended(&conducted, &directory))
 }

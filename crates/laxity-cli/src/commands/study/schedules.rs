@@ -1,13 +1,13 @@
 //! `laxity study schedules`.
 
-use super::sweep::{Sweep, SweepArguments, Where, ended};
+use super::sweep::{SweepArguments, conclude, ended, measured, nothing};
 use crate::arguments::value;
 use crate::commands::unique;
-use crate::study::schedules::{Answer, Evaluation, StudyOutputs, TABLE_FILE};
-use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::study::schedules::{Answer, Evaluation, StudyOutputs, TABLE_FILE};
+use laxity_lab::study::{Cap, Kind, Sweep, Where};
 use laxity_model::{Result, ShownPath as _, plural};
 use std::process::ExitCode;
 
@@ -60,17 +60,17 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
         (false, false) => Where::Here,
     };
     let schedulers = unique(arguments.schedulers.iter().cloned());
-    let sweep = Sweep::new(&arguments.sweep, &schedulers, Kind::Schedules, LOAD, place)?;
+    let sweep = arguments.sweep.sweep(&schedulers, Kind::Schedules, LOAD, place)?;
     let interrupt = interrupt::flag()?;
     if !arguments.sweep.trials.is_empty() {
-        return sweep.measure_inside(interrupt);
+        return arguments.sweep.measure_inside(&sweep, interrupt);
     }
     let trials = sweep.trials()?;
-    let all = sweep.measure(&trials, interrupt)?;
+    let all = measured(&sweep, &trials, interrupt)?;
     let evaluation = Evaluation::of(&trials, &sweep.folder())?;
     let refused = evaluation.refused();
     if evaluation.measured().next().is_none() {
-        return sweep.nothing("measured", &refused, all);
+        return nothing(&sweep, "measured", &refused, all);
     }
     let batching = sweep.conditions.batching;
     let told = StudyOutputs {
@@ -79,18 +79,18 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
         batching,
         method: method(&sweep),
     };
-    told.write(&sweep.directory())?;
-    sweep.conclude(&refused);
+    told.write(&sweep.directory)?;
+    conclude(&sweep, &refused);
     match arguments.json {
         true => output::print_json(&Answer::of(&evaluation, batching))?,
-        false => output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).shown()))?,
+        false => output::print(&format!("{}\n", sweep.directory.join(TABLE_FILE).shown()))?,
     }
     if !all {
         return Ok(ended(all, evaluation.open()));
     }
     let (verified, violations) = (evaluation.verified_schedules(), evaluation.violations());
     if verified == 0 {
-        return sweep.nothing("recorded", &refused, all);
+        return nothing(&sweep, "recorded", &refused, all);
     }
     output::note(format_args!(
         "{} verified, {}",
@@ -100,7 +100,7 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     Ok(output::verdict(violations == 0))
 }
 
-fn method(sweep: &Sweep<'_>) -> Vec<String> {
+fn method(sweep: &Sweep) -> Vec<String> {
     let mut words = sweep.workload_in_words();
     words.push(
         "Every run was recorded and verified as `laxity run` does it: at each instant at which something changes, the jobs that \

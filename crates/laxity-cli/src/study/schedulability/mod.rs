@@ -1,5 +1,0 @@
-//! Schedulability studies: what is said of their points.
-
-mod outputs;
-
-pub use outputs::StudyOutputs;

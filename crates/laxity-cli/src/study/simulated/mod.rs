@@ -1,5 +1,0 @@
-//! Studies by simulation: what is said of their points.
-
-mod outputs;
-
-pub use outputs::StudyOutputs;

@@ -1,0 +1,143 @@
+//! How the sets of a study are run: on which CPUs, how often, and what a run is told.
+
+use super::Runnable;
+use crate::experiment::{DemandModel, Settings};
+use crate::observer::Caller;
+use crate::placing::BelowServers;
+use laxity_model::{Diagnostic, Platform, Result, Utilization};
+use laxity_study::{Outline, Point, Simulations, seed_of_jobs};
+use laxity_trace::Machine;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Where runs are in a study's directory.
+const RUNS_DIRECTORY: &str = "runs";
+/// How fast working sets are walked alone: once for all runs.
+const CALIBRATION_FILE: &str = "calibration.json";
+
+/// What all runs have in common.
+pub struct Conditions {
+    /// The CPUs that are used, with their caches.
+    pub platform: Platform,
+    /// This machine.
+    pub machine: Machine,
+    /// Runs of every set under every curve.
+    pub repeat: u32,
+    /// How much of each CPU placements fill at the most, as a fraction; nothing: all of it.
+    pub limit: Option<(u64, u64)>,
+}
+
+/// A run's place in the study.
+#[derive(Debug, Clone, Copy)]
+pub struct Slot {
+    /// Family and value of the axis.
+    pub point: Point,
+    /// Which set of the point.
+    pub index: u64,
+    /// Which curve.
+    pub curve: usize,
+    /// Which repetition.
+    pub repetition: u32,
+}
+
+impl Conditions {
+    /// So many runs of every set on these CPUs of this machine, each filled up to this share.
+    pub fn new(platform: Platform, repeat: u32, limit: Option<(u64, u64)>) -> Conditions {
+        Conditions { machine: Machine::this_machine(&platform), platform, repeat, limit }
+    }
+
+    /// The CPUs at a value of the axis: the first ones, where their number varies.
+    ///
+    /// # Errors
+    ///
+    /// There are not so many.
+    pub fn platform_at(&self, simulations: &Simulations, value: u64) -> Result<Platform> {
+        if simulations.platform.is_some() {
+            return Ok(self.platform.clone());
+        }
+        let there = self.platform.cpus();
+        let wanted = usize::try_from(value).ok().filter(|&wanted| wanted <= there.len());
+        let Some(wanted) = wanted else {
+            return Err(Diagnostic::usage(format!(
+                "there are {} CPUs to run on ({there}), not {value}",
+                there.len()
+            ))
+            .hint("let fewer CPUs vary"));
+        };
+        self.platform.clone().restricted(&there.iter().take(wanted).collect())
+    }
+
+    /// What a run is told.
+    ///
+    /// # Errors
+    ///
+    /// There are not as many CPUs; jobs that ask for more than they may.
+    pub fn settings(
+        &self,
+        runnable: Runnable<'_>,
+        slot: Slot,
+        directory: &Path,
+        caller: Caller,
+    ) -> Result<Settings> {
+        let Runnable { outline, simulations, .. } = runnable;
+        let curve = &simulations.curves[slot.curve];
+        let seed = seed_of_jobs(outline, slot.point, slot.index);
+        let schedulers = vec![curve.scheduler_name.parse()?];
+        let platform = self.platform_at(simulations, slot.point.value)?;
+        let out = folder(runnable, slot, directory);
+        // Nothing is recorded: it would take CPU time of the runs that are compared.
+        Ok(Settings {
+            demand_model: DemandModel::Work,
+            calibration: Some(calibration_file(directory)),
+            demand: simulations.demand_at(&outline.axis, slot.point.value)?,
+            grace: simulations.grace,
+            fit: curve.fit,
+            below: (curve.placement, BelowServers::default()),
+            limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
+            overload: curve.overload,
+            seed: seed.wrapping_add(u64::from(slot.repetition)),
+            ..Settings::plain(schedulers, simulations.duration, curve.placement, platform, out, caller)
+        })
+    }
+
+    /// All that results depend on, as far as the study and this machine's files say it.
+    pub fn description(&self, runnable: Runnable<'_>) -> Value {
+        let mut description = runnable.study.description();
+        description["study"] = json!("runs");
+        // What simulations cost is in no run.
+        for curve in description["curves"].as_array_mut().into_iter().flatten() {
+            curve["costs"] = Value::Null;
+        }
+        description["limit"] = json!(self.limit.map(|(part, whole)| format!("{part}/{whole}")));
+        description["repeat"] = json!(self.repeat);
+        description["machine"] = json!({
+            "processor": self.machine.cpu_model,
+            "kernel": self.machine.kernel,
+            "platform": self.platform.to_json_value(),
+        });
+        description
+    }
+}
+
+/// Where a study keeps how fast working sets are walked alone.
+pub fn calibration_file(directory: &Path) -> PathBuf {
+    directory.join(CALIBRATION_FILE)
+}
+
+/// The name of a set: family, value of the axis, number.
+pub fn name_of_set(outline: &Outline, point: Point, index: u64) -> String {
+    let stem = outline.families[point.family].stem();
+    let of_family = if stem.is_empty() { String::new() } else { format!("{stem}-") };
+    format!("{of_family}{}-{index}", outline.axis.text(point.value))
+}
+
+/// The results directory of a run.
+fn folder(runnable: Runnable<'_>, slot: Slot, directory: &Path) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let curve: String = runnable.simulations.curves[slot.curve].name.chars().map(plain).collect();
+    // Curves of other names, and families of other parameters, may read the same.
+    directory
+        .join(RUNS_DIRECTORY)
+        .join(format!("{}-{}", slot.point.family + 1, name_of_set(runnable.outline, slot.point, slot.index)))
+        .join(format!("{}-{curve}-{}", slot.curve + 1, slot.repetition + 1))
+}

@@ -1,0 +1,40 @@
+//! What is known of one set under one series, before metrics are computed.
+
+use crate::counted::Counted;
+use laxity_generate::Decimal;
+use laxity_sim::BackgroundSummary;
+use laxity_trace::{Efficiency, RunSummary, TardinessHistogram};
+
+/// What the tests of a series say of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SetOutcome {
+    /// Proven.
+    Accepted,
+    /// Not proven.
+    Rejected,
+    /// Not proven within the permitted number of steps.
+    OutOfWork,
+    /// No test applies to such a set.
+    NotApplicable,
+}
+
+/// One set, placed and simulated under one curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// The metrics of the run.
+    pub summary: RunSummary,
+    /// Its jobs by tardiness.
+    pub tardiness: TardinessHistogram,
+    /// How efficiently its jobs ran.
+    pub efficiency: Efficiency,
+    /// How long an access takes with warm caches, in ps, where the costs say so.
+    pub access_ps: Option<u64>,
+    /// Counts and times of the background tasks.
+    pub ordinary: BackgroundSummary,
+    /// How many real-time tasks were admitted, and how many asked.
+    pub admitted: (u64, u64),
+    /// The IPC of jobs with warm caches; 1 where the costs do not say.
+    pub base_ipc: Decimal,
+    /// What was counted of its jobs, where it was run and not simulated.
+    pub counted: Counted,
+}
