@@ -345,7 +345,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         // Where the kernel takes time, it has the core now.
         if self.has_background() && !self.has_kernel() {
-            self.background_yields(cpu, false);
+            self.background_may_have(cpu);
         }
         true
     }
@@ -366,7 +366,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let last = state.last_cpu;
         let from = state.begin(cpu, self.now);
         if self.has_background() {
-            self.background_yields(cpu, true);
+            self.background_gives_up(cpu);
         }
         if O::EVENTS {
             let kind = match (resumed, from) {
