@@ -415,6 +415,7 @@ LX_FN void LX_P(timer)(struct lx_state *s, u32 cpu, u64 now)
 LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used)
 {
 	lx_charge(s, task, used);
+	LX_P(check)(s);
 }
 
 /*
