@@ -435,21 +435,23 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A real-time task has given up the CPU.
+    /// No real-time task has the CPU, or is about to.
     pub(super) fn background_may_have(&mut self, core: u32) {
-        if let Some(idle) = &mut self.idle {
+        if let Some(idle) = &mut self.idle
+            && idle.on_core[core as usize] == NONE
+        {
             idle.free.insert(core);
         }
     }
 
-    /// A real-time task has taken the CPU.
-    pub(super) fn background_gives_up(&mut self, core: u32) {
+    /// A real-time task takes the CPU. Whether a background task had to leave it.
+    pub(super) fn background_gives_up(&mut self, core: u32) -> bool {
         let now = self.now;
-        let Some(idle) = &mut self.idle else { return };
+        let Some(idle) = &mut self.idle else { return false };
         let (cells, cpus) = (&self.cells, &self.cpus);
-        if let Some(id) = idle.taken(core, |core| ready_jobs(cells, cpus, core), now) {
-            self.emit_background(EventKind::BackgroundStop, core, id);
-        }
+        let Some(id) = idle.taken(core, |core| ready_jobs(cells, cpus, core), now) else { return false };
+        self.emit_background(EventKind::BackgroundStop, core, id);
+        true
     }
 
     /// The kernel has taken the CPU.

@@ -44,10 +44,11 @@ impl Idle {
         }
     }
 
-    /// The slice of what runs on the CPU is over. Whether it left the CPU.
+    /// The slice of what runs on the CPU is over. Whether that left the CPU.
     pub(super) fn slice_ends(&mut self, core: u32, ready: &impl Fn(usize) -> u32, now: u64) -> bool {
         let id = self.on_core[core as usize];
-        if id == NONE || (!self.queues.waits_for(core, &self.masks) && !self.is_better_off(core, ready)) {
+        let stays = || !self.queues.waits_for(core, &self.masks) && self.better_spot(core, ready).is_none();
+        if id == NONE || stays() {
             return false;
         }
         self.stop(core, now);
@@ -56,9 +57,24 @@ impl Idle {
         true
     }
 
-    fn is_better_off(&self, core: u32, ready: &impl Fn(usize) -> u32) -> bool {
-        let Some(here) = self.spot(core, ready) else { return false };
-        here.is_left_for(self.best_spot(self.on_core[core as usize], ready))
+    /// Where what runs on the CPU is better off, if anywhere.
+    fn better_spot(&self, core: u32, ready: &impl Fn(usize) -> u32) -> Option<u32> {
+        let best = self.best_spot(self.on_core[core as usize], ready);
+        self.spot(core, ready)?.is_left_for(best).then_some(best.cpu)
+    }
+
+    /// What runs on the CPU has been asked to come to another one, and decides as at the end of its slice; but CPUs with jobs have
+    /// decided for this instant, and it has not just come. Returns it if it moved.
+    fn moves(&mut self, core: u32, ready: &impl Fn(usize) -> u32, now: u64) -> Option<u32> {
+        let id = self.on_core[core as usize];
+        if id == NONE || self.members[id as usize].began == now {
+            return None;
+        }
+        let to = self.better_spot(core, ready).filter(|to| self.free.contains(to))?;
+        self.stop(core, now);
+        self.free.insert(core);
+        self.waits_at(id, to);
+        Some(id)
     }
 
     /// CPUs that have nothing to do pull, as long as that changes anything: those that had to stop for that, with their CPUs.
@@ -77,10 +93,11 @@ impl Idle {
                 self.waits_at(id, core);
                 continue;
             }
-            asked.insert(core);
-            let id = self.on_core[busiest as usize];
-            if self.slice_ends(busiest, &ready, now) {
+            if let Some(id) = self.moves(busiest, &ready, now) {
                 stopped.push((busiest, id));
+                asked.clear();
+            } else {
+                asked.insert(core);
             }
         }
         stopped
