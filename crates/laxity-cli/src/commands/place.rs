@@ -5,11 +5,11 @@ use crate::arguments::PlaceArguments;
 use crate::{interrupt, output};
 use laxity_analysis::Bounds;
 use laxity_lab::analysis::written::in_places;
-use laxity_lab::cases;
+use laxity_lab::case::{self, PlacementSettings};
 use laxity_lab::charges::Charges;
-use laxity_lab::places::{Finder, Wanted};
-use laxity_lab::placing::{Placing, SLOWEST_FIT, Served, named_load};
-use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::places::Wanted;
+use laxity_lab::placing::{BelowServers, SLOWEST_FIT, Served, named_load};
+use laxity_lab::schedulers::{Configuration, Scheduled as _};
 use laxity_model::{
     ByteSize, Diagnostic, Duration, Platform, Result, Scope, Sharing, TaskSet, Utilization, cpus_named,
     scheduler_of,
@@ -107,12 +107,12 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let set = read_set(&arguments.set, arguments.import)?;
     laxity_lab::check_interrupt(interrupt, NOTHING)?;
-    cases::check_real_time(&set)?;
+    case::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     platform.check_affinities(&set)?;
     arguments.written.check(arguments.json)?;
     let scope = scope(arguments)?;
-    let by_test = arguments.scheduler.as_ref().filter(|one| !one.scheduler.policy.has_servers());
+    let by_test = arguments.scheduler.as_ref().filter(|one| !one.has_servers());
     let answer = match by_test {
         Some(scheduler) => for_scheduler(arguments, scheduler, (&set, &platform), interrupt)?,
         None => by_load_or_servers(arguments, scope, (&set, &platform), interrupt)?,
@@ -152,7 +152,7 @@ fn scope(arguments: &PlaceArguments) -> Result<Scope> {
             _ => Ok(arguments.onto.unwrap_or(Scope::Partitioned)),
         };
     };
-    let scope = scheduler.scheduler.scope;
+    let scope = scheduler.scope();
     match arguments.onto {
         _ if scope == Scope::Global => {
             Err(Diagnostic::usage(format!("--scheduler {scheduler}: it is global: nothing is placed"))
@@ -179,7 +179,7 @@ fn bins(scope: Scope) -> &'static str {
 /// Where `run`, `simulate` and `analyze` put them, up to the kernel's own admission.
 fn for_scheduler(
     arguments: &PlaceArguments,
-    scheduler: &NamedScheduler,
+    scheduler: &Configuration,
     (set, platform): (&TaskSet, &Platform),
     interrupt: &'static AtomicBool,
 ) -> Result<(Answer, bool)> {
@@ -190,28 +190,15 @@ fn for_scheduler(
         ))
         .hint("they are amp-rm's: --scheduler amp-rm"));
     }
-    let choice = scheduler.placement.unwrap_or(arguments.placement.only_choice("place")?);
+    arguments.placement.only_choice("place")?;
     let (numerator, denominator) = arguments.limit;
     let free = Charges::default().beside_kernel(arguments.platform.kernel_of(platform, false));
-    let placing = Placing {
-        platform,
-        method: choice.method_by(arguments.placement.fit()),
-        fit: named_load(arguments.placement.fit()),
-        overload: arguments.placement.overload,
-        ilp_time_limit: arguments.placement.ilp_time_limit,
-        interrupt,
-    };
-    let finder = Finder {
+    let settings = PlacementSettings {
         limit: Some(Utilization::ratio(numerator, denominator)),
-        ..Finder::new(placing, (choice, arguments.placement.fit()), &free, interrupt)
+        ..arguments.placement.settings(platform.clone(), BelowServers::default())?
     };
-    let wanted = Wanted {
-        set,
-        name: scheduler_of(&scheduler.name).0,
-        scheduler: scheduler.analysed(),
-        scope: scheduler.scheduler.scope,
-        dedicated: scheduler.scheduler.policy.dedicates_a_core(),
-    };
+    let finder = settings.finder(scheduler, &free, interrupt);
+    let wanted = Wanted::of(set, scheduler, scheduler_of(&scheduler.name).0);
     let placed = finder.find(wanted, finder.by_load(set, wanted.scope, wanted.dedicated))?;
     let placement = placed.placement.as_ref().expect("tasks of cells are placed");
     let own = answer(set, placement, &Sharing::of(set)?, None);
