@@ -35,12 +35,12 @@
  * clients without a lock; `ended` and the link are written before the message is published, and so seen by the DSP that reads it.
  *
  * Once all messages are handled and all kicks followed, the schedule is that of global EDF, or global fixed priorities,
- * on the clients.
+ * on the clients. A build with LX_CHECKED looks at links, copy and ready queue at the end of every entry point (check.h).
  */
 #ifndef LX_G_EDF_MP_H
 #define LX_G_EDF_MP_H
 
-#include "g_edf_mp/dsp.h"
+#include "g_edf_mp/check.h"
 
 LX_INLINE u32 lx_g_edf_mp_lock_of(const struct lx_state *s, u32 event, u32 cpu)
 {
@@ -57,6 +57,7 @@ LX_FN void lx_g_edf_mp_release_group(struct lx_state *s, u32 group, u64 now)
 	lx_list_begin(s, s->config.dedicated_cpu);
 	lx_binomial_heap_group_release(s, group);
 	lx_dsp_settle(s);
+	lx_g_edf_mp_check(s);
 }
 
 /* A task's first job, or its next one after a time without, arrives at `release`, now or later. */
@@ -69,6 +70,7 @@ LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu
 		lx_dsp_arrive(s, task, release, now);
 		lx_dsp_settle(s);
 	}
+	lx_g_edf_mp_check(s);
 }
 
 /* What the suspended job of the task waited for has happened: an interrupt on the DSP, or another task on a client. */
@@ -81,6 +83,7 @@ LX_FN void lx_g_edf_mp_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
 		lx_dsp_resume(s, task);
 		lx_dsp_settle(s);
 	}
+	lx_g_edf_mp_check(s);
 }
 
 /*
@@ -100,6 +103,7 @@ LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 rele
 	if (c->linked == task)
 		c->linked = LX_NONE;
 	lx_mailbox_post(s, cpu, kind, task, release, now);
+	lx_g_edf_mp_check(s);
 }
 
 /*
@@ -126,12 +130,15 @@ LX_FN void lx_g_edf_mp_exhaust(struct lx_state *s, u32 cpu, u64 now)
 LX_FN u32 lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 next;
 
 	(void)now;
 	lx_list_begin(s, cpu);
 	c->kicked = 0;
 	LX_ASSERT(c->linked == LX_NONE || !lx_flight(s, c->linked)->ended);
-	return lx_switch_to(s, cpu, c->linked);
+	next = lx_switch_to(s, cpu, c->linked);
+	lx_g_edf_mp_check(s);
+	return next;
 }
 
 /* The DSP, `cpu`, handles one message: 1, or 0 if it found none. */
@@ -157,6 +164,7 @@ LX_FN u32 lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 			lx_dsp_release(s, m.task, lx_replenish(s, m.task, now), now);
 	}
 	lx_dsp_settle(s);
+	lx_g_edf_mp_check(s);
 	return 1;
 }
 
@@ -164,6 +172,7 @@ LX_FN u32 lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 LX_FN void lx_g_edf_mp_consume(struct lx_state *s, u32 task, u64 used)
 {
 	lx_charge(s, task, used);
+	lx_g_edf_mp_check(s);
 }
 
 /* The operation in progress on the DSP goes on, under the lock that it asked for. */
@@ -177,6 +186,7 @@ LX_FN void lx_g_edf_mp_step(struct lx_state *s, u32 cpu, u64 now)
 		lx_dsp_swap_step(s);
 	else if (phase == LX_DSP_LINK)
 		lx_dsp_link_step(s);
+	lx_g_edf_mp_check(s);
 }
 
 /*
@@ -190,6 +200,7 @@ LX_FN void lx_g_edf_mp_enter(struct lx_state *s, u32 task)
 	LX_ASSERT(lx_flight(s, task)->ended ||
 		  (lx_task(s, task)->linked_on == LX_NONE && lx_task(s, task)->place == LX_PLACE_NOWHERE));
 	lx_task_enter(s, task);
+	lx_g_edf_mp_check(s);
 }
 
 /* An instance without jobs. The configuration and the tasks' parameters are in place. */
@@ -215,6 +226,7 @@ LX_FN void lx_g_edf_mp_init(struct lx_state *s)
 		i++;
 		LX_FORGET(s, i);
 	}
+	lx_g_edf_mp_check(s);
 }
 
 #ifdef LX_ALONE

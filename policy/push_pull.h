@@ -76,11 +76,25 @@ LX_FN void lx_push_pull_check(struct lx_state *s, u32 cpu)
 	LX_ASSERT(q->current == LX_NONE || lx_task(s, q->current)->place == LX_PLACE_NOWHERE);
 	LX_ASSERT(q->first == q->current || lx_cpu(s, cpu)->kicked);
 }
+
+/* The same of all CPUs, for entry points that are about none. */
+LX_FN void lx_push_pull_check_all(struct lx_state *s)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < s->cpus_linkable; cpu++)
+		lx_push_pull_check(s, cpu);
+}
 #else
 LX_INLINE void lx_push_pull_check(struct lx_state *s, u32 cpu)
 {
 	(void)s;
 	(void)cpu;
+}
+
+LX_INLINE void lx_push_pull_check_all(struct lx_state *s)
+{
+	(void)s;
 }
 #endif
 
@@ -91,6 +105,7 @@ LX_INLINE void lx_push_pull_check(struct lx_state *s, u32 cpu)
 LX_FN void lx_push_pull_await(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
 	lx_list_group_add(s, lx_list_await_release(s, cpu, task, time), task);
+	lx_push_pull_check(s, cpu);
 }
 
 /* Starts an operation on `cpu` that releases the jobs of the list at `task`. */
@@ -239,6 +254,7 @@ LX_FN u32 lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
 LX_FN void lx_push_pull_consume(struct lx_state *s, u32 task, u64 used)
 {
 	lx_charge(s, task, used);
+	lx_push_pull_check_all(s);
 }
 
 /* The operation in progress on `cpu` goes on, under the locks that it asked for. */
@@ -266,6 +282,7 @@ LX_FN void lx_push_pull_enter(struct lx_state *s, u32 task)
 {
 	LX_ASSERT(lx_task(s, task)->place == LX_PLACE_NOWHERE);
 	lx_task_enter(s, task);
+	lx_push_pull_check_all(s);
 }
 
 /* An instance without jobs. The configuration and the tasks' parameters are in place. */
@@ -290,6 +307,7 @@ LX_FN void lx_push_pull_init(struct lx_state *s)
 		cpu++;
 		LX_FORGET(s, cpu);
 	}
+	lx_push_pull_check_all(s);
 }
 
 #ifdef LX_ALONE

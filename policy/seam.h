@@ -108,7 +108,14 @@ typedef int64_t s64;
 #define LX_MAY_LOOP 1
 #define LX_FORGET(s, value) ((void)(s))
 #ifdef LX_CHECKED
-#define LX_ASSERT(condition) ((condition) ? (void)0 : __builtin_trap())
+#include <stdio.h>
+/* The only place of policy/ that prints: a checked build is for tests, and its end is to say why. */
+static inline __attribute__((cold, noreturn)) void lx_assertion_failed(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: %s does not hold\n", file, line, condition);
+	__builtin_trap();
+}
+#define LX_ASSERT(condition) ((condition) ? (void)0 : lx_assertion_failed(#condition, __FILE__, __LINE__))
 #else
 #define LX_ASSERT(condition) ((void)0)
 #endif

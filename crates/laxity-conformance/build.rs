@@ -22,7 +22,7 @@ fn native(policy: &Path, name: &str, checked: bool) {
         build.compiler(clang);
     }
     if checked {
-        build.define("RIG_CHECKED", None);
+        build.define("RIG_CHECKED", None).define("LX_CHECKED", None);
     }
     build
         .file("native/rig.c")
