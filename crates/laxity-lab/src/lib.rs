@@ -14,12 +14,14 @@
 
 pub mod analysis;
 pub mod case;
+pub mod catalogue;
 pub mod charges;
 pub mod deploy;
 pub mod experiment;
 mod in_order;
 mod observer;
 pub mod overheads;
+pub mod place;
 pub mod places;
 pub mod placing;
 pub mod promotion;
