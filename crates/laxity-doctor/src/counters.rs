@@ -1,6 +1,6 @@
 //! What the kernel counts per CPU: interrupts and CPU time.
 
-use crate::verdict::{Unseen, unseen};
+use crate::evidence::{Unseen, unseen};
 use laxity_model::CpuList;
 use std::collections::BTreeMap;
 

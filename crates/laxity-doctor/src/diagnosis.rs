@@ -1,9 +1,10 @@
 //! All checks together.
 
 use crate::checks::ALL;
+use crate::evidence::{Evidence, Unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Found, Severity, Unseen, Verdict};
+use crate::verdict::{Check, Found, Severity, Verdict};
 use laxity_model::CpuList;
 use schemars::JsonSchema;
 use serde::Serialize;

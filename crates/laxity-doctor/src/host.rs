@@ -1,8 +1,8 @@
 //! A machine as its checks see it: files below a root, and what only system calls tell.
 
 use crate::counters::{CpuTime, Interrupts, cpu_time, memory_events, softirqs};
+use crate::evidence::{Evidence, Unseen, unseen};
 use crate::kernel_config::{KernelConfig, parameter};
-use crate::verdict::{Evidence, Unseen, unseen};
 use crate::wakeups::Wakeups;
 use laxity_kernel::{Capability, Privileges, Support};
 use laxity_model::{CpuList, Diagnostic, Platform, Result};
@@ -155,7 +155,9 @@ impl Host {
             length: SAMPLE,
             probes,
         };
-        host.config = KernelConfig::read(&host);
+        host.config = host.release().and_then(|release| {
+            KernelConfig::read(release, |file| Some(host.text(file).ok()?.text), |file| host.path(file))
+        });
         let isolated = host.isolated().map(|(cpus, _)| cpus).unwrap_or_default();
         let isolated = Some(isolated).filter(|cpus| !cpus.is_empty());
         host.cpus = cpus.or(isolated).unwrap_or_else(|| host.online.clone());

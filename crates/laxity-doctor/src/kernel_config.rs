@@ -1,8 +1,8 @@
 //! How the running kernel was built, and with which words it was booted.
 
-use crate::host::Host;
-use crate::verdict::{Evidence, Unseen, unseen};
+use crate::evidence::{Evidence, Unseen, unseen};
 use std::fs::File;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// The kernel's build options.
@@ -15,18 +15,22 @@ pub(crate) struct KernelConfig {
 }
 
 impl KernelConfig {
-    /// Of the running kernel: where distributions put the file, else what the kernel itself keeps.
-    pub fn read(host: &Host) -> Result<Self, Unseen> {
-        let release = host.release()?;
+    /// Of the running kernel of this release: where distributions put the file, else what the kernel itself keeps. `text` reads a
+    /// file, if it is there; `path` is where the kernel's own is.
+    pub fn read(
+        release: &str,
+        text: impl Fn(&str) -> Option<String>,
+        path: impl Fn(&str) -> PathBuf,
+    ) -> Result<Self, Unseen> {
         let places = [format!("/boot/config-{release}"), format!("/lib/modules/{release}/config")];
         let kept = || {
             let file = "/proc/config.gz".to_owned();
-            let packed = File::open(host.path(&file)).ok()?;
+            let packed = File::open(path(&file)).ok()?;
             let unpacked =
                 Command::new("gzip").arg("-dc").stdin(packed).stderr(Stdio::null()).output().ok()?;
             unpacked.status.success().then(|| (file, String::from_utf8_lossy(&unpacked.stdout).into_owned()))
         };
-        let found = places.into_iter().find_map(|file| host.text(&file).ok().map(|read| (file, read.text)));
+        let found = places.into_iter().find_map(|file| text(&file).map(|text| (file, text)));
         match found.or_else(kept).filter(|(_, text)| text.contains("CONFIG_")) {
             Some((file, text)) => Ok(KernelConfig { file, text }),
             None => unseen(format!(

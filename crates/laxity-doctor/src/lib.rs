@@ -10,6 +10,7 @@
 mod checks;
 mod counters;
 mod diagnosis;
+mod evidence;
 mod host;
 mod kernel_config;
 mod measured;
@@ -19,7 +20,8 @@ mod wakeups;
 
 pub use checks::{ALL, named};
 pub use diagnosis::{DIAGNOSIS_VERSION, Diagnosis, Finding, Passed, Unmade, doctor_schema, examine};
+pub use evidence::Evidence;
 pub use host::{Host, Probes, SAMPLE};
 pub use remedy::{Kind, Remedy};
-pub use verdict::{Check, Evidence, Severity};
+pub use verdict::{Check, Severity};
 pub use wakeups::Wakeups;

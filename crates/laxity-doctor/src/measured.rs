@@ -1,7 +1,7 @@
 //! What was measured, as the cost of findings and by itself.
 
+use crate::evidence::Evidence;
 use crate::host::Host;
-use crate::verdict::Evidence;
 use crate::wakeups;
 use laxity_model::CpuList;
 

@@ -1,5 +1,6 @@
 //! What a check is, and what it comes to.
 
+use crate::evidence::{Evidence, Unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
 use schemars::JsonSchema;
@@ -31,22 +32,6 @@ impl Severity {
     }
 }
 
-/// A file and what it says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Evidence {
-    /// Its path, or the system call that was asked.
-    pub file: String,
-    /// The value, or the part of it that matters.
-    pub value: String,
-}
-
-impl Evidence {
-    /// A file and its value.
-    pub fn new(file: impl Into<String>, value: impl Into<String>) -> Self {
-        Evidence { file: file.into(), value: value.into() }
-    }
-}
-
 /// A question to a machine, and the rule by which it is answered.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
@@ -64,10 +49,6 @@ pub struct Check {
 
 /// What a check comes to, or why it cannot be made.
 pub(crate) type Judged = Result<Verdict, Unseen>;
-
-/// Why a check cannot be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unseen(pub String);
 
 /// What a check comes to.
 #[derive(Debug, Clone)]
@@ -118,9 +99,4 @@ impl Verdict {
     pub fn not_here(why: impl Into<String>) -> Judged {
         Ok(Verdict::NotHere(why.into()))
     }
-}
-
-/// Why a check cannot be made.
-pub(crate) fn unseen<T>(why: impl Into<String>) -> Result<T, Unseen> {
-    Err(Unseen(why.into()))
 }

@@ -3,7 +3,7 @@
 //! One thread on each real-time CPU sleeps until the next millisecond, again and again. It has the lowest real-time
 //! priority, so that no real-time task of the machine waits for it: what it sees is what a task of that priority sees.
 
-use crate::verdict::Evidence;
+use crate::evidence::Evidence;
 use laxity_model::CpuList;
 use laxity_run::{Policy, set_affinity, set_policy};
 use rustix::thread::{ClockId, clock_nanosleep_absolute, gettid};

@@ -1,7 +1,7 @@
 //! What else the CPUs of the runs did, and what each configuration missed in a run: how much of it is noise.
 
+use crate::misses::MissesPerRun;
 use crate::number::{self, NOT_AVAILABLE};
-use crate::recommend::Recommendation;
 use crate::study::{Configuration, Study};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_trace::Disturbance;
@@ -10,7 +10,7 @@ use laxity_trace::Disturbance;
 const MARK: &str = "‡";
 
 /// One row per measured configuration; nothing where nothing is known of any run.
-pub(crate) fn table(study: &Study<'_>, recommendation: &Recommendation) -> Option<Table> {
+pub(crate) fn table(study: &Study<'_>, misses: &[MissesPerRun]) -> Option<Table> {
     let of = |one: &Configuration| -> Vec<Disturbance> { of_runs(study, one) };
     let measured: Vec<(&Configuration, Vec<Disturbance>)> =
         study.configurations.iter().map(|one| (one, of(one))).filter(|(_, of)| !of.is_empty()).collect();
@@ -39,7 +39,7 @@ pub(crate) fn table(study: &Study<'_>, recommendation: &Recommendation) -> Optio
             Column::number("Load"),
             Column::number("Again"),
         ],
-        rows: measured.iter().map(|(one, of)| row(one, of, recommendation)).collect(),
+        rows: measured.iter().map(|(one, of)| row(one, of, misses)).collect(),
         notes,
     })
 }
@@ -73,10 +73,10 @@ fn share(of: &Disturbance) -> (f64, String) {
     (of.share(), number::percent(of.taken_ns(), of.capacity_ns))
 }
 
-fn row(one: &Configuration, of: &[Disturbance], recommendation: &Recommendation) -> Vec<Field> {
+fn row(one: &Configuration, of: &[Disturbance], misses: &[MissesPerRun]) -> Vec<Field> {
     let sum = |what: fn(&Disturbance) -> u64| of.iter().map(what).fold(0, u64::saturating_add);
     let capacity = sum(|of| of.capacity_ns);
-    let missed = recommendation.misses_per_run.iter().find(|group| group.labels.contains(&one.label));
+    let missed = misses.iter().find(|group| group.labels.contains(&one.label));
     let worst = of.iter().map(|of| (of.is_disturbed(), share(of))).max_by(|a, b| a.1.0.total_cmp(&b.1.0));
     let worst = worst.map_or_else(Field::default, |(disturbed, (_, share))| match disturbed {
         true => Field::toned(format!("{share} {MARK}"), Tone::Bad),

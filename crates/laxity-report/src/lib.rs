@@ -28,6 +28,7 @@ mod grid;
 mod html;
 mod inflation;
 mod markdown;
+mod misses;
 mod noise;
 mod number;
 mod pages;

@@ -22,7 +22,7 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(causes) = crate::causes::table(study, report.causes()) {
         out += &format!("## {}\n\n{}\n", inline(&causes.caption), causes.markdown());
     }
-    if let Some(noise) = crate::disturbed::table(study, &report.recommendation) {
+    if let Some(noise) = crate::disturbed::table(study, &report.recommendation.misses_per_run) {
         out += &format!("## {}\n\n{}\n", inline(&noise.caption), noise.markdown());
     }
     if let Some(verified) = crate::verified::table(study) {

@@ -126,7 +126,7 @@ fn hidden(report: &Report<'_>) -> Vec<Table> {
     let inflation = study.all_sets().into_iter().filter_map(|set| inflation::table(study, set));
     inflation
         .chain(causes::table(study, &report.causes))
-        .chain(disturbed::table(study, &report.recommendation))
+        .chain(disturbed::table(study, &report.recommendation.misses_per_run))
         .chain(verified::table(study))
         .chain(beside::table(study, &report.beside))
         .collect()
@@ -170,7 +170,7 @@ fn everything(report: &Report<'_>, style: TextStyle) -> String {
     out += &why_missed(report, style);
     for more in causes::table(study, &report.causes)
         .into_iter()
-        .chain(disturbed::table(study, &report.recommendation))
+        .chain(disturbed::table(study, &report.recommendation.misses_per_run))
         .chain(verified::table(study))
         .chain(beside::table(study, &report.beside))
         .chain(caches::table(study))

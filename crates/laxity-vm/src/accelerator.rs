@@ -4,11 +4,9 @@
 //! prepared guests. So it is tried, and the outcome is kept for this host kernel and this QEMU.
 
 use crate::cache::Cache;
-use crate::qemu;
 use laxity_model::{Diagnostic, Names, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::path::Path;
 use std::str::FromStr;
 
 const DEVICE: &str = "/dev/kvm";
@@ -67,11 +65,11 @@ pub struct Experience {
 }
 
 impl Experience {
-    /// What is known about this host with this QEMU.
-    pub fn with(qemu: &Path) -> Self {
+    /// What is known about this host with a QEMU of this version.
+    pub fn with(qemu: &str) -> Self {
         let system = rustix::system::uname();
         let kernel = system.release().to_string_lossy().into_owned();
-        Experience { cache: Cache::open().ok(), host: format!("{kernel}, {}", qemu::version(qemu)) }
+        Experience { cache: Cache::open().ok(), host: format!("{kernel}, {qemu}") }
     }
 
     /// What to try first.

@@ -216,7 +216,7 @@ impl Machine<'_> {
     /// Boots, with KVM if that may work, else emulated and several times if need be.
     fn boot(&self, audience: &mut dyn Audience, interrupt: &AtomicBool) -> Result<(Session, Accelerator)> {
         let wanted = if self.settings.deterministic { Acceleration::Tcg } else { self.settings.acceleration };
-        let experience = Experience::with(&self.qemu);
+        let experience = Experience::with(&qemu::version(&self.qemu));
         if experience.first(wanted)? == Accelerator::Kvm {
             // A machine that has booted with it before is given its time.
             let limit = match experience.known() {

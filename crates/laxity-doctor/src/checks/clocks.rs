@@ -1,9 +1,10 @@
 //! Clocks, timers and the tick.
 
 use super::{NO_OTHER_CPU, costing, number};
+use crate::evidence::{Evidence, unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Verdict, unseen};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";

@@ -2,10 +2,11 @@
 
 use super::{NO_OTHER_CPU, cpus_text, number};
 use crate::counters::{mask, written_mask};
+use crate::evidence::{Evidence, Unseen, unseen};
 use crate::host::Host;
 use crate::measured::most_interrupts;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 use laxity_model::{CpuList, plural};
 
 /// Where no CPU is left for them, interrupts are a finding above this rate, per second and CPU.

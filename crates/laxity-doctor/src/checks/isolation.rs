@@ -2,9 +2,10 @@
 
 use super::{NO_OTHER_CPU, costing, cpus_text};
 use crate::counters::{mask, written_mask};
+use crate::evidence::{Evidence, Unseen, unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 use laxity_model::{CpuList, ShownPath as _};
 use laxity_run::Hierarchy;
 

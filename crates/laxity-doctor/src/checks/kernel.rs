@@ -1,9 +1,10 @@
 //! How the kernel was built, and what has happened to it.
 
 use super::{costing, interrupts, number};
+use crate::evidence::{Evidence, Unseen, unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 
 const TRACER: &str = "/sys/kernel/tracing/current_tracer";
 const PREEMPT: &str = "/sys/kernel/debug/sched/preempt";

@@ -1,10 +1,11 @@
 //! How much of the CPUs the kernel leaves to real-time tasks.
 
 use super::cpus_of;
+use crate::evidence::{Evidence, Unseen};
 use crate::host::Host;
 use crate::measured::share_lost;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 use laxity_model::Duration;
 use laxity_run::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits};
 

@@ -1,9 +1,10 @@
 //! What makes memory slow at times.
 
 use super::{chosen, costing, number};
+use crate::evidence::Evidence;
 use crate::host::Host;
 use crate::remedy::{Remedy, quoted};
-use crate::verdict::{Check, Evidence, Judged, Severity, Verdict};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 const DEFRAG: &str = "/sys/kernel/mm/transparent_hugepage/defrag";

@@ -11,9 +11,10 @@ mod power;
 mod schedulers;
 mod virtualization;
 
+use crate::evidence::{Evidence, Unseen};
 use crate::host::{Host, Read};
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Unseen, Verdict};
+use crate::verdict::{Check, Judged, Verdict};
 use laxity_model::{Names, Result};
 
 /// All checks, in the order in which they are made and listed.

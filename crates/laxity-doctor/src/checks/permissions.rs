@@ -1,8 +1,9 @@
 //! What the user who asks may do.
 
+use crate::evidence::{Unseen, unseen};
 use crate::host::{Host, Read};
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Judged, Severity, Unseen, Verdict, unseen};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 
 const LIMITS: &str = "/proc/self/limits";
 /// Less locked memory than this refuses programs of a dozen threads (stacks of 8 MiB), bytes.

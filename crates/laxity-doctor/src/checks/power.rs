@@ -1,9 +1,10 @@
 //! Frequencies, idle states, heat, and threads that share a core.
 
 use super::{costing, cpus_of, cpus_text};
+use crate::evidence::{Evidence, Unseen, unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 use laxity_model::{CpuList, plural};
 use std::fs;
 use std::io::ErrorKind;

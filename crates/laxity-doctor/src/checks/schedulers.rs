@@ -1,9 +1,10 @@
 //! What else takes part in scheduling.
 
 use super::number;
+use crate::evidence::{Evidence, Unseen, unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 
 const AUTOGROUP: &str = "/proc/sys/kernel/sched_autogroup_enabled";
 const LSM: &str = "/sys/kernel/security/lsm";

@@ -1,10 +1,11 @@
 //! What a hypervisor or an emulator takes.
 
 use super::costing;
+use crate::evidence::Evidence;
 use crate::host::Host;
 use crate::measured::percent;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Verdict};
+use crate::verdict::{Check, Judged, Severity, Verdict};
 use laxity_trace::EMULATED;
 
 /// More steal than this share of CPU time since the machine was booted is a finding, in thousandths.
@@ -32,7 +33,7 @@ pub const CHECKS: &[Check] = &[
 fn steal(host: &Host) -> Judged {
     let (before, after) = host.cpu_times()?;
     if after.all == 0 {
-        return crate::verdict::unseen("/proc/stat counts no time");
+        return crate::evidence::unseen("/proc/stat counts no time");
     }
     let watched = (after.stolen.saturating_sub(before.stolen), after.all.saturating_sub(before.all));
     let share = |(stolen, all)| percent(stolen, all).unwrap_or_else(|| "nothing".to_owned());

@@ -214,7 +214,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         beside: crate::beside::table(study, &report.beside).map(TableView::of),
         caches: crate::caches::table(study).map(TableView::of),
         background: crate::background::table(study).map(TableView::of),
-        noise: crate::disturbed::table(study, &report.recommendation).map(TableView::of),
+        noise: crate::disturbed::table(study, &report.recommendation.misses_per_run).map(TableView::of),
         verified: crate::verified::table(study).map(TableView::of),
         per_cell: several.then(|| TableView::of(sections::per_cell_table(report))),
         deploy: &report.deploy,

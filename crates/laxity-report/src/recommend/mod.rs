@@ -30,6 +30,7 @@ pub use difference::{
 };
 pub use objections::Objection;
 
+pub use crate::misses::MissesPerRun;
 use crate::study::{Configuration, Evidence, Measured, Study, by_reason};
 use candidate::Candidate;
 use criteria::{FAILED_RATIO, tardiness_floor};
@@ -70,17 +71,6 @@ pub struct Recommendation {
     pub objections: Vec<Objection>,
     /// What a reader should know before trusting it.
     pub caveats: Vec<String>,
-}
-
-/// What a configuration missed in a run on average, and how sure that is.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct MissesPerRun {
-    /// The configuration by label; several that are the same thing on this machine.
-    pub labels: Vec<String>,
-    /// Jobs missed, and jobs of tasks that were refused.
-    pub mean: f64,
-    /// Ends of the 95 % confidence interval; nothing where noise was not measured or there is none.
-    pub interval: Option<[f64; 2]>,
 }
 
 /// How strong an answer is.
