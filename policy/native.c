@@ -5,6 +5,7 @@
 #include "amp_rm.h"
 #include "edf_bh.h"
 #include "edf_rbt.h"
+#include "edzl.h"
 #include "fpp.h"
 #include "g_edf_mp.h"
 #include "gsn_edf.h"
@@ -31,6 +32,8 @@ LX_TABLE(edf_rbt);
 LX_TABLE(gsn_edf);
 LX_TABLE(fpp);
 LX_TABLE(amp_rm);
+const struct lx_policy lx_policy_edzl = {
+	LX_ENTRIES(edzl), .finish = lx_edzl_finish, .timer = lx_edzl_timer, .counts_use = 1};
 const struct lx_policy lx_policy_push_pull = {
 	LX_ENTRIES(push_pull), LX_STEPS(push_pull), .complete_here = lx_push_pull_complete_here,
 	.exhaust_here = lx_push_pull_exhaust_here, .await = lx_push_pull_await};

@@ -90,6 +90,7 @@ extern const struct lx_policy lx_policy_push_pull;
 extern const struct lx_policy lx_policy_g_edf_mp;
 extern const struct lx_policy lx_policy_fpp;
 extern const struct lx_policy lx_policy_amp_rm;
+extern const struct lx_policy lx_policy_edzl;
 
 /* Bytes that an instance of this configuration needs, aligned to 64. */
 size_t lx_policy_size(const struct lx_config *config);

@@ -11,7 +11,8 @@ use std::process::Command;
 const CLANG: &str = "clang-19";
 
 /// The policies' names in C: `policy/NAME.h`.
-pub const POLICIES: [&str; 7] = ["amp_rm", "edf_bh", "edf_rbt", "fpp", "g_edf_mp", "gsn_edf", "push_pull"];
+pub const POLICIES: [&str; 8] =
+    ["amp_rm", "edf_bh", "edf_rbt", "edzl", "fpp", "g_edf_mp", "gsn_edf", "push_pull"];
 
 /// The source that every policy is compiled from for BPF, once with each `-DPOLICY=NAME`.
 pub const POLICY_SOURCE: &str = "policy";

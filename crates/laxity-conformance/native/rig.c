@@ -45,6 +45,7 @@ static void assertion_failed(const char *condition, const char *file, int line)
 #define lx_policy_push_pull RIG(push_pull)
 #define lx_policy_g_edf_mp RIG(g_edf_mp)
 #define lx_policy_amp_rm RIG(amp_rm)
+#define lx_policy_edzl RIG(edzl)
 #include "native.c"
 
 #include "structure.h"

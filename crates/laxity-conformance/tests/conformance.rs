@@ -61,6 +61,11 @@ fn amp_rm_decides_the_same() {
 }
 
 #[test]
+fn edzl_decides_the_same() {
+    conforms(Policy::Edzl);
+}
+
+#[test]
 fn gsn_edf_decides_the_same() {
     conforms(Policy::GsnEdf);
 }

@@ -941,6 +941,9 @@ unsafe extern "C" {
     pub static lx_policy_amp_rm: lx_policy;
 }
 unsafe extern "C" {
+    pub static lx_policy_edzl: lx_policy;
+}
+unsafe extern "C" {
     pub fn lx_policy_size(config: *const lx_config) -> usize;
 }
 unsafe extern "C" {

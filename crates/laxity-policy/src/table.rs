@@ -20,6 +20,7 @@ impl Table {
                 Policy::PushPull => &ffi::lx_policy_push_pull,
                 Policy::GEdfMp => &ffi::lx_policy_g_edf_mp,
                 Policy::AmpRm => &ffi::lx_policy_amp_rm,
+                Policy::Edzl => &ffi::lx_policy_edzl,
             }
         };
         Table(table)

@@ -8,7 +8,7 @@
 #[path = "operations/mistakes.rs"]
 mod mistakes;
 
-use mistakes::{COMING_AND_GOING, G_EDF_MP, Mistake, ONLY_CHECKED, PUSH_PULL};
+use mistakes::{COMING_AND_GOING, EDZL, G_EDF_MP, Mistake, ONLY_CHECKED, PUSH_PULL};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -135,7 +135,7 @@ fn g_edf_mp_is_global_once_all_messages_are_handled() {
 #[test]
 fn policies_under_one_lock_are_global() {
     let program = build(&policy_sources(), "operations-one-lock", &["-O2"]);
-    for policy in ["edf_bh", "edf_rbt", "fpp", "gsn_edf", "amp_rm"] {
+    for policy in ["edf_bh", "edf_rbt", "fpp", "gsn_edf", "amp_rm", "edzl"] {
         for mode in [Mode::Ordered, Mode::Delayed] {
             let counts = passes(&program, policy, mode, 2000);
             println!("{policy}: {counts:?}");
@@ -210,6 +210,11 @@ fn mistakes_in_push_pull_are_noticed() {
 #[test]
 fn mistakes_in_g_edf_mp_are_noticed() {
     all_noticed("g_edf_mp", &G_EDF_MP);
+}
+
+#[test]
+fn mistakes_in_edzl_are_noticed() {
+    all_noticed("edzl", &EDZL);
 }
 
 #[test]
