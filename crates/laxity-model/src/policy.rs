@@ -118,7 +118,9 @@ impl Policy {
             Policy::AmpRm => {
                 "fast and slow CPUs, a deferrable server on each for background work (calandrino2007)"
             }
-            Policy::Edzl => "a job that has no laxity left goes first, one lock, a timer for laxities (baker2008)",
+            Policy::Edzl => {
+                "a job that has no laxity left goes first, one lock, a timer for laxities (baker2008)"
+            }
         }
     }
 
@@ -319,20 +321,27 @@ mod tests {
         assert_eq!("c-rm".parse(), Ok(linux));
         let given = PolicyScheduler { policy: Policy::PushPull, scope: Scope::Partitioned, rule: Given };
         assert_eq!("p-fp".parse(), Ok(given));
-        let edzl = PolicyScheduler {
-            policy: Policy::Edzl,
-            scope: Scope::Clustered,
-            rule: EarliestDeadlineFirst,
-        };
+        let edzl =
+            PolicyScheduler { policy: Policy::Edzl, scope: Scope::Clustered, rule: EarliestDeadlineFirst };
         assert_eq!("c-edzl".parse(), Ok(edzl));
         assert_eq!("g-edf-mp".parse::<PolicyScheduler>().map(|s| s.policy), Ok(Policy::GEdfMp));
     }
 
     #[test]
     fn refuses_other_names() {
-        for text in
-            ["", "fppp", "c-", "p-p-fpp", "fpp:", "fpp:edff", "c-g-edf", "g-fpp", "p-amp-rm", "amp-rm:dm", "edzl:rm"]
-        {
+        for text in [
+            "",
+            "fppp",
+            "c-",
+            "p-p-fpp",
+            "fpp:",
+            "fpp:edff",
+            "c-g-edf",
+            "g-fpp",
+            "p-amp-rm",
+            "amp-rm:dm",
+            "edzl:rm",
+        ] {
             assert!(text.parse::<PolicyScheduler>().is_err(), "{text}");
         }
     }

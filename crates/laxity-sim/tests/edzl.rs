@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Case, GRACE_NS, definition_of};
-use laxity_model::{BudgetMode, Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet};
+use laxity_model::{
+    BudgetMode, Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet,
+};
 use laxity_oracle::{TimelineBuilder, first_difference, reference, tiny, verify};
 use laxity_sim::Recording;
 use laxity_trace::JobOutcome;

@@ -352,7 +352,8 @@ impl<'a> Machine<'a> {
     /// When a job that does not run has no laxity left.
     fn laxity_ends(&self, job: &ActiveJob) -> u64 {
         let parts = u128::from(self.speed(job.task).denominator());
-        let left = u64::try_from(self.servers[job.task as usize].left.div_ceil(parts)).expect("a budget in ns");
+        let left =
+            u64::try_from(self.servers[job.task as usize].left.div_ceil(parts)).expect("a budget in ns");
         job.server_deadline_abs.saturating_sub(left)
     }
 
