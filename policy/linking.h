@@ -6,7 +6,7 @@
  *   LX_QUEUE    prefix of its ready queue, such as lx_binary_heap
  *   LX_MERGES   defined if the queue takes a whole release group at once (NAME_group_release)
  *   LX_TURNS    defined if what goes first changes while time passes, without any event: the queue then has NAME_competes,
- *               NAME_leaves, NAME_turn, NAME_pop_turned and NAME_next_turn, and the policy a timer (see "turns" below)
+ *               NAME_leaves, NAME_turn and NAME_next_turn, and the policy a timer (see "turns" below)
  *
  * and has them undefined again, unless it is compiled alone (alone.h).
  *
@@ -195,7 +195,7 @@ LX_HOT void LX_P(preempt)(struct lx_state *s, u32 task, struct lx_cpu_entry firs
 	LX_P(link)(s, cpu, task);
 }
 
-/* The first jobs that wait preempt, as long as a CPU yields to them. (LX_TURNS: these are jobs that `turn` has given another key.) */
+/* The first jobs that wait preempt, as long as a CPU yields to them. */
 LX_INLINE void LX_P(preempt_all)(struct lx_state *s)
 {
 	while (LX_MAY_LOOP) {
@@ -204,11 +204,7 @@ LX_INLINE void LX_P(preempt_all)(struct lx_state *s)
 
 		if (task == LX_NONE || !lx_preempts(lx_task(s, task)->key, task, first))
 			break;
-#ifdef LX_TURNS
-		LX_Q(pop_turned)(s, task);
-#else
 		LX_Q(pop)(s, task);
-#endif
 		LX_P(preempt)(s, task, first);
 	}
 }

@@ -90,13 +90,6 @@ LX_INLINE void lx_laxities_pop(struct lx_state *s, u32 task)
 	lx_laxities_remove(s, task);
 }
 
-/* The same for one that has no laxity left: it is in no tree. */
-LX_INLINE void lx_laxities_pop_turned(struct lx_state *s, u32 task)
-{
-	LX_ASSERT(!lx_task(s, task)->level);
-	lx_binary_heap_pop(s, task);
-}
-
 LX_INLINE void lx_laxities_group_add(struct lx_state *s, u32 group, u32 task)
 {
 	lx_list_group_add(s, group, task);

@@ -28,14 +28,14 @@ pub const EDZL: [Mistake; 6] = [
     mistake(
         "a job without laxity keeps its place",
         "queues/laxities.h",
-        "\t\tlx_task(s, task)->key = ends;\n",
+        "\tlx_task(s, task)->key = ends;\n",
         "",
     ),
     mistake(
         "a job that has left its CPU is not watched",
         "queues/laxities.h",
-        "\tif (t->place == LX_PLACE_READY && !t->level && !lx_is_urgent(t))\n\t\tlx_laxities_watch(s, task);\n",
-        "\t(void)t;\n",
+        "\telse\n\t\tlx_laxities_watch(s, task);\n",
+        "",
     ),
     mistake(
         "a job that has none from the beginning is not seen",
