@@ -209,18 +209,34 @@ LX_INLINE void LX_P(preempt_all)(struct lx_state *s)
 	}
 }
 
-/* The end of an entry point: those whose turn has come are linked, and the timer is set for the next. */
-LX_INLINE void LX_P(settle)(struct lx_state *s)
+/* Those whose turn has come are linked. */
+LX_INLINE void LX_P(preempt_turned)(struct lx_state *s)
+{
+#ifdef LX_TURNS
+	LX_P(preempt_all)(s);
+#else
+	(void)s;
+#endif
+}
+
+/* The timer is set for the next turn. */
+LX_INLINE void LX_P(set_timer)(struct lx_state *s)
 {
 #ifdef LX_TURNS
 	u64 before = s->next_timer;
 
-	LX_P(preempt_all)(s);
 	LX_Q(next_turn)(s);
 	if (s->next_timer < before && s->next_timer < s->next_due)
 		lx_act(s, LX_ARM, s->timer_cpu, LX_NONE, s->next_timer);
 #endif
 	LX_P(check)(s);
+}
+
+/* The end of an entry point. */
+LX_INLINE void LX_P(settle)(struct lx_state *s)
+{
+	LX_P(preempt_turned)(s);
+	LX_P(set_timer)(s);
 }
 
 /* A job becomes ready: it preempts, takes an idle CPU, or waits. */
@@ -365,8 +381,9 @@ LX_FN u32 LX_P(finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 	u32 next;
 
 	LX_P(end_job)(s, cpu, next_release, now);
+	LX_P(preempt_turned)(s);
 	next = LX_P(follow_link)(s, cpu, now);
-	LX_P(settle)(s);
+	LX_P(set_timer)(s);
 	return next;
 }
 

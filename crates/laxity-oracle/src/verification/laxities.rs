@@ -64,10 +64,9 @@ impl Verification<'_> {
         let of = &self.trace.tasks[task as usize];
         let (cluster, deadline_abs, runs) = (of.cluster, of.server_deadline_abs, of.state == State::Running);
         let mut key = self.definition.key(task, deadline_abs);
-        if self.laxities.is_some() {
-            let left = self.budget_left(task);
-            let now = self.now;
-            let laxities = self.laxities.as_mut().expect("looked at above");
+        let left = self.laxities.is_some().then(|| self.budget_left(task));
+        let now = self.now;
+        if let (Some(left), Some(laxities)) = (left, &mut self.laxities) {
             if anew {
                 laxities.begins_anew(task);
             }

@@ -52,8 +52,8 @@ pub const EDZL: [Mistake; 6] = [
     mistake(
         "a job without laxity that waits does not preempt",
         "linking.h",
-        "\tLX_P(turn)(s, now);\n\tLX_P(preempt_all)(s);\n",
-        "\tLX_P(turn)(s, now);\n",
+        "#ifdef LX_TURNS\n\tLX_P(preempt_all)(s);\n",
+        "#ifdef LX_TURNS\n\t(void)s;\n",
     ),
 ];
 
