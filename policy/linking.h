@@ -71,8 +71,8 @@ LX_INLINE void LX_P(check)(struct lx_state *s)
 
 /*
  * Turns. Where keys change while time passes (LX_TURNS), the queue is told when that can be, and may give a job another key:
- * one that begins to compete for a CPU (competes), one that a CPU no longer runs (leaves), and all that wait (turn). Both
- * invariants hold for the keys of the last `turn`. For other queues all of this is nothing.
+ * one that begins to compete for a CPU (competes), one that a CPU no longer runs (leaves), and, when anything else happens, all that
+ * wait (turn). Both invariants hold for the keys that were given last. For other queues all of this is nothing.
  */
 LX_INLINE void LX_P(competes)(struct lx_state *s, u32 task, u64 now)
 {
@@ -83,13 +83,13 @@ LX_INLINE void LX_P(competes)(struct lx_state *s, u32 task, u64 now)
 #endif
 }
 
-LX_INLINE void LX_P(leaves)(struct lx_state *s, u32 cpu, u32 task)
+LX_INLINE void LX_P(leaves)(struct lx_state *s, u32 cpu, u32 task, u64 now)
 {
 #ifdef LX_TURNS
 	if (task != LX_NONE && lx_cpu(s, cpu)->scheduled != task)
-		LX_Q(leaves)(s, task);
+		LX_Q(leaves)(s, task, now);
 #else
-	(void)s, (void)cpu, (void)task;
+	(void)s, (void)cpu, (void)task, (void)now;
 #endif
 }
 
@@ -209,21 +209,34 @@ LX_INLINE void LX_P(preempt_all)(struct lx_state *s)
 	}
 }
 
-/* The end of an entry point: what the time that has passed changes (turns), and the timer for what it will change. */
-LX_INLINE void LX_P(settle)(struct lx_state *s, u64 now)
+/* Those whose turn has come are linked. */
+LX_INLINE void LX_P(preempt_turned)(struct lx_state *s)
+{
+#ifdef LX_TURNS
+	LX_P(preempt_all)(s);
+#else
+	(void)s;
+#endif
+}
+
+/* The timer is set for the next turn. */
+LX_INLINE void LX_P(set_timer)(struct lx_state *s)
 {
 #ifdef LX_TURNS
 	u64 before = s->next_timer;
 
-	LX_P(turn)(s, now);
-	LX_P(preempt_all)(s);
 	LX_Q(next_turn)(s);
 	if (s->next_timer < before && s->next_timer < s->next_due)
 		lx_act(s, LX_ARM, s->timer_cpu, LX_NONE, s->next_timer);
-#else
-	(void)now;
 #endif
 	LX_P(check)(s);
+}
+
+/* The end of an entry point. */
+LX_INLINE void LX_P(settle)(struct lx_state *s)
+{
+	LX_P(preempt_turned)(s);
+	LX_P(set_timer)(s);
 }
 
 /* A job becomes ready: it preempts, takes an idle CPU, or waits. */
@@ -244,6 +257,7 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 	u32 task = g->head;
 
 	s->actions = 0;
+	LX_P(turn)(s, now);
 #ifdef LX_MERGES
 	(void)task;
 	LX_Q(group_release)(s, group);
@@ -258,7 +272,7 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 		LX_FORGET(s, task);
 	}
 #endif
-	LX_P(settle)(s, now);
+	LX_P(settle)(s);
 }
 
 /* Puts the task's present job, which arrives later, into the release queue; `cpu` arms the timer. */
@@ -299,13 +313,14 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
 	u64 ready = lx_next_job(s, task, release);
 
 	s->actions = 0;
+	LX_P(turn)(s, now);
 	if (lx_is_later(ready, now)) {
 		LX_P(release_later)(s, task, ready, cpu);
 	} else {
 		LX_P(competes)(s, task, now);
 		LX_P(release_job)(s, task);
 	}
-	LX_P(settle)(s, now);
+	LX_P(settle)(s);
 }
 
 /*
@@ -329,7 +344,7 @@ LX_INLINE void LX_P(ready_from)(struct lx_state *s, u32 task, u64 ready, u32 fre
  * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
  * The CPU calls reschedule next.
  */
-LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_INLINE void LX_P(end_job)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
 	u32 freed = LX_P(unlink)(s, cpu, task);
@@ -339,11 +354,16 @@ LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64
 	LX_P(turn)(s, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
-	LX_P(settle)(s, now);
+}
+
+LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+{
+	LX_P(end_job)(s, cpu, next_release, now);
+	LX_P(settle)(s);
 }
 
 /* `cpu` runs what it is linked to, which it returns. */
-LX_INLINE u32 LX_P(follow_link)(struct lx_state *s, u32 cpu)
+LX_INLINE u32 LX_P(follow_link)(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
 	u32 before = c->scheduled;
@@ -351,7 +371,7 @@ LX_INLINE u32 LX_P(follow_link)(struct lx_state *s, u32 cpu)
 
 	c->kicked = 0;
 	next = lx_switch_to(s, cpu, c->linked);
-	LX_P(leaves)(s, cpu, before);
+	LX_P(leaves)(s, cpu, before, now);
 	return next;
 }
 
@@ -360,9 +380,10 @@ LX_FN u32 LX_P(finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	u32 next;
 
-	LX_P(complete)(s, cpu, next_release, now);
-	next = LX_P(follow_link)(s, cpu);
-	LX_P(settle)(s, now);
+	LX_P(end_job)(s, cpu, next_release, now);
+	LX_P(preempt_turned)(s);
+	next = LX_P(follow_link)(s, cpu, now);
+	LX_P(set_timer)(s);
 	return next;
 }
 
@@ -374,7 +395,7 @@ LX_FN void LX_P(suspend)(struct lx_state *s, u32 cpu, u64 now)
 	LX_P(turn)(s, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
-	LX_P(settle)(s, now);
+	LX_P(settle)(s);
 }
 
 /* What the suspended job of the task waited for has happened, on `cpu`. */
@@ -382,9 +403,10 @@ LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
 {
 	(void)cpu;
 	s->actions = 0;
+	LX_P(turn)(s, now);
 	LX_P(competes)(s, task, now);
 	LX_P(release_job)(s, task);
-	LX_P(settle)(s, now);
+	LX_P(settle)(s);
 }
 
 /*
@@ -396,8 +418,8 @@ LX_FN u32 LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
 	u32 next;
 
 	s->actions = 0;
-	next = LX_P(follow_link)(s, cpu);
-	LX_P(settle)(s, now);
+	next = LX_P(follow_link)(s, cpu, now);
+	LX_P(settle)(s);
 	return next;
 }
 
@@ -407,7 +429,10 @@ LX_FN void LX_P(timer)(struct lx_state *s, u32 cpu, u64 now)
 {
 	(void)cpu;
 	s->actions = 0;
-	LX_P(settle)(s, now);
+	/* It has gone off: whatever is next has to be asked for. */
+	s->next_timer = LX_NEVER;
+	LX_P(turn)(s, now);
+	LX_P(settle)(s);
 }
 #endif
 
@@ -431,7 +456,7 @@ LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 	LX_P(turn)(s, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
-	LX_P(settle)(s, now);
+	LX_P(settle)(s);
 }
 
 /*

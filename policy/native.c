@@ -15,6 +15,7 @@
 
 /* What else is in a table, by kind (policies.h). */
 #define LX_MORE_FINISH(policy) .finish = lx_##policy##_finish
+#define LX_MORE_TIMER(policy) LX_MORE_FINISH(policy), .timer = lx_##policy##_timer, .counts_use = 1
 #define LX_MORE_STEPS(policy) .step = lx_##policy##_step, .lock_of = lx_##policy##_lock_of
 #define LX_MORE_AWAITS(policy)                                                                                         \
 	LX_MORE_STEPS(policy), .complete_here = lx_##policy##_complete_here,                                           \

@@ -5,6 +5,7 @@
  * ONE(NAME, KIND) and its #include. KIND is what its table has beside the entry points of all:
  *
  *   FINISH    finish: operations are in one piece, under the instance's one lock
+ *   TIMER     finish and timer; it looks at what is left of budgets in any case (counts_use)
  *   AWAITS    step and lock_of; complete_here, exhaust_here and await: the release queue has a lock of its own
  *   MESSAGES  step and lock_of; message: CPUs send messages to one that decides
  *
@@ -16,6 +17,7 @@
 	ONE(amp_rm, FINISH) \
 	ONE(edf_bh, FINISH) \
 	ONE(edf_rbt, FINISH) \
+	ONE(edzl, TIMER) \
 	ONE(fpp, FINISH) \
 	ONE(g_edf_mp, MESSAGES) \
 	ONE(gsn_edf, FINISH) \
@@ -27,6 +29,7 @@
 #include "amp_rm.h"
 #include "edf_bh.h"
 #include "edf_rbt.h"
+#include "edzl.h"
 #include "fpp.h"
 #include "g_edf_mp.h"
 #include "gsn_edf.h"

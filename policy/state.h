@@ -136,7 +136,7 @@ struct lx_task {
 	/* Start of the server period that the budget belongs to. */
 	u64 replenished;
 	u32 priority;
-	/* fpp: the list that its jobs enter. */
+	/* fpp: the list that its jobs enter. edzl: whether its laxity is watched (queues/laxities.h). */
 	u32 level;
 	/* Where it runs next, and where it runs (lx_scheduled_on) or ran last; LX_NONE. */
 	u32 linked_on;
@@ -281,7 +281,7 @@ struct lx_group {
 	ARRAY(struct lx_cpu_entry, cpu_heap, CPU_NODES)                                                                \
 	/* Binary heap: ready tasks, the highest priority first. */                                                    \
 	ARRAY(struct lx_entry, ready, TASKS)                                                                           \
-	/* Red-black tree, binomial heap: the node of each task. Red-black trees: edf-rbt has one. */                     \
+	/* Red-black tree, binomial heap: the node of each task. Red-black trees: edf-rbt and edzl have one. */                     \
 	ARRAY(struct lx_node, node, TASKS)                                                                             \
 	/* fpp: the links of the tasks, then of the lists; the bitmap of the lists. */                                  \
 	ARRAY(struct lx_link, link, LINKS)                                                                             \

@@ -3,7 +3,7 @@
 use crate::{
     AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, CompliantVector, DeferrableRta, DeferrableTardiness, Density,
     DeviAnderson, FfDbf, FixedPriorityRta, FixedPriorityTardiness, Gfb, GlobalFixedPriorityGuan,
-    GlobalFixedPriorityRta, La, Load, Pfair, PriorityPoints, Qpa, Rta, Test, TimeDemand,
+    GlobalFixedPriorityRta, La, Load, Pfair, PriorityPoints, Qpa, Rta, Test, TimeDemand, ZeroLaxity,
 };
 
 const TESTS: &[&dyn Test] = &[
@@ -18,6 +18,8 @@ const TESTS: &[&dyn Test] = &[
     &Load,
     &La,
     &AnyGlobalEdf,
+    // EDZL.
+    &ZeroLaxity,
     // Global EDF and G-FL, soft.
     &DeviAnderson,
     &CompliantVector { priority_points: PriorityPoints::Deadline },

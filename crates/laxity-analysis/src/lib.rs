@@ -42,7 +42,7 @@ mod verdict;
 
 pub use beside::{Beside, Taken};
 pub use equals::Levels;
-pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
+pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta, ZeroLaxity};
 pub use global_fixed_priority::{GlobalFixedPriorityGuan, GlobalFixedPriorityRta};
 pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};
 pub use partitioned::{AnalysedCell, judge_cells};

@@ -78,6 +78,8 @@ pub struct TestInfo {
 pub enum Priorities {
     /// The job with the earliest deadline; ties by any rule.
     EarliestDeadlineFirst,
+    /// The same, but a job that waits and has no laxity left goes before all that have some (EDZL); ties by any rule.
+    ZeroLaxity,
     /// The job with the earliest point D - C (m - 1)/m after its arrival (G-FL); ties by any rule.
     FairLateness,
     /// The job of the task that comes first in the order given.

@@ -8,7 +8,7 @@
 //!
 //! Of these no published example was at hand, and the papers' own could not be looked up: BAK (Baker 2003), BCL (Bertogna, Cirinei,
 //! Lipari 2005), BCL-iterative (2009), FF-DBF (Baruah et al. 2010), LOAD (Baker, Baruah 2009), LA (Liu, Anderson 2013), G-FL (Erickson,
-//! Anderson 2012), and overhead accounting (Brandenburg 2011). (`fp-rta`, `fp-tda` and `fp-tardiness` have Lehoczky's of 1990 beside
+//! Anderson 2012), EDZL (Cirinei, Baker 2007), and overhead accounting (Brandenburg 2011). (`fp-rta`, `fp-tda` and `fp-tardiness` have Lehoczky's of 1990 beside
 //! their code, PD2 has the windows of Anderson and Srinivasan in `pfair/`.)
 
 use laxity_analysis::{Bounds, SporadicTask, Verdict, Work, catalogue};
@@ -65,6 +65,8 @@ fn linux_on_dhalls_effect() {
         for test in GLOBAL_EDF {
             assert!(!accepts(test, &tasks, processors), "{test} on {processors}");
         }
+        // EDZL sees that the heavy task has no laxity.
+        assert!(accepts("edzl", &tasks, processors), "{processors}");
         // 3.1: U is far below M, so tardiness is bounded.
         assert!(accepts("devi-anderson", &tasks, processors), "{processors}");
     }

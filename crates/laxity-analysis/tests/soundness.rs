@@ -92,6 +92,7 @@ fn random_task(random: &mut Random, deadlines: u64, jitter: bool) -> SporadicTas
 fn rules(priorities: Priorities) -> &'static [Rule] {
     match priorities {
         Priorities::EarliestDeadlineFirst => &[Rule::EarliestDeadlineFirst, Rule::EarliestDeadlineLastTask],
+        Priorities::ZeroLaxity => &[Rule::ZeroLaxity],
         Priorities::FairLateness => &[Rule::FairLateness],
         Priorities::Fixed => &[Rule::Fixed],
         // Quanta and subtasks are beyond this simulation: tests/pfair has one for them.
@@ -219,7 +220,7 @@ impl Test for WhateverFits {
 #[test]
 fn the_simulation_catches_a_test_that_accepts_what_fits() {
     let gfb = catalogue::test("gfb").expect("a test").info();
-    for priorities in [Priorities::EarliestDeadlineFirst, Priorities::Fixed] {
+    for priorities in [Priorities::EarliestDeadlineFirst, Priorities::ZeroLaxity, Priorities::Fixed] {
         let (_, broken) = judge_all(&WhateverFits(TestInfo { priorities, ..*gfb }), 0..200);
         assert!(broken.is_some_and(|broken| broken.contains("a deadline is missed")), "{priorities:?}");
     }
@@ -241,6 +242,9 @@ fn the_simulation_agrees_with_schedules_by_hand() {
     let seen = simulate(&tasks, &jobs, 2, Rule::EarliestDeadlineFirst, 30);
     assert_eq!(seen.iter().map(|seen| seen.response_max).collect::<Vec<_>>(), [2, 2, 13]);
     assert_eq!(seen[2].tardiness_max, 2);
+    // EDZL sees that the heavy one has no laxity, and lets a light one wait.
+    let seen = simulate(&tasks, &jobs, 2, Rule::ZeroLaxity, 30);
+    assert_eq!(seen.iter().map(|seen| seen.response_max).collect::<Vec<_>>(), [2, 4, 11]);
     // With the heavy task's priority the highest, all meet.
     let heavy_first = [tasks[2], tasks[0], tasks[1]];
     let seen = simulate(&heavy_first, &jobs, 2, Rule::Fixed, 30);

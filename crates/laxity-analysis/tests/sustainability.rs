@@ -38,7 +38,7 @@ use Better::{FewerTasks, LaterDeadline, LessWork, LongerPeriod, MoreProcessors, 
 
 const ALL: [Better; 6] = [LessWork, LongerPeriod, LaterDeadline, Slower, FewerTasks, MoreProcessors];
 
-const TESTS: [&str; 13] = [
+const TESTS: [&str; 14] = [
     "gfb",
     "bak",
     "bar",
@@ -49,6 +49,7 @@ const TESTS: [&str; 13] = [
     "load",
     "la",
     "gedf",
+    "edzl",
     "devi-anderson",
     "compliant-vector",
     "compliant-vector-g-fl",
@@ -75,6 +76,8 @@ const LOST: &[(&str, Better, Tasks, u32, usize)] = &[
     ("gedf", LongerPeriod, &[(1, 3, 3), (2, 3, 22), (1, 2, 12), (2, 34, 21), (2, 26, 21)], 3, 0),
     ("gedf", LaterDeadline, &[(1, 1, 1), (4, 7, 12), (1, 1, 3)], 2, 2),
     ("gedf", Slower, &[(4, 11, 11), (3, 3, 17), (5, 17, 24), (1, 12, 12), (1, 3, 11)], 2, 2),
+    // A longer window, as for BCL.
+    ("edzl", Slower, &[(5, 12, 12), (1, 2, 2), (4, 12, 12), (1, 4, 4)], 2, 0),
 ];
 
 /// A test that gives these bounds, and these once this is better for the task with this number: one of them is worse.

@@ -38,7 +38,7 @@ impl Scenario {
         let cpus = random.random_range(1..=cpus_max) + u32::from(dedicated);
         let config = Config {
             cpus,
-            fixed_priorities: random.random_bool(0.25),
+            fixed_priorities: random.random_bool(0.25) && !policy.minds_laxity(),
             budget_mode: [BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone]
                 [random.random_range(0..3_usize)],
             batching: random.random_bool(0.5),

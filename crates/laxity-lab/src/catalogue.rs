@@ -291,6 +291,7 @@ fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
     use laxity_analysis::{Exactness, Guarantee, Priorities};
     let priorities = match info.priorities {
         Priorities::EarliestDeadlineFirst => "EDF",
+        Priorities::ZeroLaxity => "EDZL",
         Priorities::FairLateness => "global fair lateness",
         Priorities::Fixed => "fixed priorities",
         Priorities::Pfair => "Pfair",

@@ -24,6 +24,8 @@ pub enum Policy {
     GEdfMp,
     /// Rate-monotonic per CPU, with a deferrable server per CPU for background work (calandrino2007, 4).
     AmpRm,
+    /// EDF until a job has no laxity left: that one then goes first (Baker, Cirinei, Bertogna 2008).
+    Edzl,
 }
 
 impl Policy {
@@ -38,16 +40,27 @@ impl Policy {
         Policy::Fpp,
     ];
 
-    /// Those that are one scheduler each: their scope and their rule are part of them.
-    pub const SINGLE: [PolicyScheduler; 1] = [PolicyScheduler {
-        policy: Policy::AmpRm,
-        scope: Scope::Partitioned,
-        rule: PriorityRule::RateMonotonic,
-    }];
+    /// Those whose rule is part of them, with the scopes that each has.
+    pub const SINGLE: [PolicyScheduler; 4] = {
+        const fn edzl(scope: Scope) -> PolicyScheduler {
+            PolicyScheduler { policy: Policy::Edzl, scope, rule: PriorityRule::EarliestDeadlineFirst }
+        }
+        let amp_rm = PolicyScheduler {
+            policy: Policy::AmpRm,
+            scope: Scope::Partitioned,
+            rule: PriorityRule::RateMonotonic,
+        };
+        [amp_rm, edzl(Scope::Global), edzl(Scope::Clustered), edzl(Scope::Partitioned)]
+    };
 
     /// All policies.
     pub fn all() -> impl Iterator<Item = Policy> {
-        Policy::GENERAL.into_iter().chain(Policy::SINGLE.map(|single| single.policy))
+        Policy::GENERAL.into_iter().chain([Policy::AmpRm, Policy::Edzl])
+    }
+
+    /// Whether a job goes first, whatever its deadline, as soon as its laxity has run out.
+    pub fn minds_laxity(self) -> bool {
+        self == Policy::Edzl
     }
 
     /// The name on the command line and in results.
@@ -61,6 +74,7 @@ impl Policy {
             Policy::PushPull => "push-pull",
             Policy::GEdfMp => "g-edf-mp",
             Policy::AmpRm => "amp-rm",
+            Policy::Edzl => "edzl",
         }
     }
 
@@ -74,6 +88,7 @@ impl Policy {
             Policy::PushPull => "push_pull",
             Policy::GEdfMp => "g_edf_mp",
             Policy::AmpRm => "amp_rm",
+            Policy::Edzl => "edzl",
         }
     }
 
@@ -103,6 +118,9 @@ impl Policy {
             Policy::AmpRm => {
                 "fast and slow CPUs, a deferrable server on each for background work (calandrino2007)"
             }
+            Policy::Edzl => {
+                "a job that has no laxity left goes first, one lock, a timer for laxities (baker2008)"
+            }
         }
     }
 
@@ -124,7 +142,7 @@ impl fmt::Display for Policy {
 }
 
 /// A policy with its scope and priority rule. Written `edf-bh` (global EDF), `c-edf-bh` (clustered), `p-edf-bh`
-/// (partitioned), with `:rm`, `:dm` or `:fp` behind for fixed priorities. The names of Linux's schedulers (`g-edf`,
+/// (partitioned), with `:rm`, `:dm` or `:fp` behind for fixed priorities, unless the policy has a rule of its own. The names of Linux's schedulers (`g-edf`,
 /// `p-rm` ...) are read too: Linux's structure is push and pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PolicyScheduler {
@@ -152,7 +170,7 @@ impl PolicyScheduler {
 
 impl fmt::Display for PolicyScheduler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if Policy::SINGLE.contains(self) {
+        if self.policy == Policy::AmpRm && Policy::SINGLE.contains(self) {
             return f.pad(self.policy.name());
         }
         let scope = if self.scope == Scope::Global { "" } else { self.scope.prefix() };
@@ -173,7 +191,7 @@ impl FromStr for PolicyScheduler {
             let linux = linux?;
             return linux.model().map(PolicyScheduler::from).map_err(|why| without_model(&linux, why));
         }
-        if let Some(single) = Policy::SINGLE.into_iter().find(|single| single.policy.name() == wanted) {
+        if let Some(single) = Policy::SINGLE.into_iter().find(|single| single.to_string() == wanted) {
             return Ok(single);
         }
         let (name, rule) = wanted.split_once(':').unwrap_or((&wanted, "edf"));
@@ -303,14 +321,27 @@ mod tests {
         assert_eq!("c-rm".parse(), Ok(linux));
         let given = PolicyScheduler { policy: Policy::PushPull, scope: Scope::Partitioned, rule: Given };
         assert_eq!("p-fp".parse(), Ok(given));
+        let edzl =
+            PolicyScheduler { policy: Policy::Edzl, scope: Scope::Clustered, rule: EarliestDeadlineFirst };
+        assert_eq!("c-edzl".parse(), Ok(edzl));
         assert_eq!("g-edf-mp".parse::<PolicyScheduler>().map(|s| s.policy), Ok(Policy::GEdfMp));
     }
 
     #[test]
     fn refuses_other_names() {
-        for text in
-            ["", "fppp", "c-", "p-p-fpp", "fpp:", "fpp:edff", "c-g-edf", "g-fpp", "p-amp-rm", "amp-rm:dm"]
-        {
+        for text in [
+            "",
+            "fppp",
+            "c-",
+            "p-p-fpp",
+            "fpp:",
+            "fpp:edff",
+            "c-g-edf",
+            "g-fpp",
+            "p-amp-rm",
+            "amp-rm:dm",
+            "edzl:rm",
+        ] {
             assert!(text.parse::<PolicyScheduler>().is_err(), "{text}");
         }
     }

@@ -7,6 +7,7 @@
 //!    Where tasks of a cluster share priorities of SCHED_FIFO ([`Definition::with_fifo_levels`]), either of two equals may go
 //!    first; both go before whatever has a larger key. Under SCHED_RR all tasks are equals: what is checked is that no CPU idles
 //!    while one is ready, not whose turn it is.
+//!    Where laxities matter ([`Definition::with_laxities`]), jobs without any go before all others (`verification/laxities.rs`).
 //! 3. A task's jobs run one after the other, in the order of their releases.
 
 use crate::Transitions;
@@ -96,6 +97,8 @@ pub struct Definition {
     transitions: Transitions,
     servers: Vec<(u32, DeferrableServer)>,
     changes: bool,
+    laxities: bool,
+    seen_from_outside: bool,
 }
 
 impl Definition {
@@ -140,6 +143,8 @@ impl Definition {
             transitions: Transitions::default(),
             servers: Vec::new(),
             changes: false,
+            laxities: false,
+            seen_from_outside: false,
         })
     }
 
@@ -174,7 +179,11 @@ impl Definition {
             return Self::clustered(all_equal(&set)?, platform, scheduler.rule, clusters, run.duration)
                 .map(|definition| Definition { set, ..definition }.with_fifo_levels());
         }
-        let definition = Self::clustered(set, platform, scheduler.rule, clusters, run.duration)?;
+        let mut definition = Self::clustered(set, platform, scheduler.rule, clusters, run.duration)?;
+        if scheduler.minds_laxity {
+            definition = definition.with_laxities();
+            definition.seen_from_outside = run.host != Host::Simulator;
+        }
         Ok(if scheduler.by_the_kernel { definition.with_fifo_levels() } else { definition })
     }
 
@@ -203,7 +212,23 @@ impl Definition {
 
     /// Whether either of two jobs with equal keys may go first in a cluster.
     pub fn has_free_ties(&self, cluster: usize) -> bool {
-        self.free_ties[cluster]
+        self.free_ties[cluster] || (self.laxities && !self.has_exact_laxities())
+    }
+
+    /// Says that a job whose laxity has run out goes before all that have some, under EDF.
+    #[must_use]
+    pub fn with_laxities(self) -> Self {
+        Definition { laxities: true, ..self }
+    }
+
+    /// See [`Definition::with_laxities`].
+    pub fn minds_laxity(&self) -> bool {
+        self.laxities
+    }
+
+    /// Whether when laxities run out is known: scheduling takes no time.
+    pub fn has_exact_laxities(&self) -> bool {
+        self.laxities && self.transitions == Transitions::NONE && !self.seen_from_outside
     }
 
     /// Says on which CPUs other work goes before real-time jobs, and for how long (nowhere without this). By CPU number; each CPU
@@ -289,6 +314,8 @@ impl Definition {
     /// The key of a job (assumption 2), from its absolute deadline.
     pub fn key(&self, task: u32, deadline_abs: u64) -> u64 {
         match self.rule {
+            // In what order is not known: all are equals.
+            _ if self.laxities && !self.has_exact_laxities() => 0,
             PriorityRule::EarliestDeadlineFirst => deadline_abs,
             _ => self.priorities[task as usize],
         }
@@ -352,6 +379,8 @@ struct Defined {
     dedicates_a_core: bool,
     /// All are equals.
     takes_turns: bool,
+    /// One without laxity goes first.
+    minds_laxity: bool,
     /// Tasks share the priorities that Linux has.
     by_the_kernel: bool,
 }
@@ -377,6 +406,7 @@ impl Defined {
             rule: rule.unwrap_or(PriorityRule::Given),
             dedicates_a_core: any.model().is_ok_and(|model: PolicyScheduler| model.policy.dedicates_a_core()),
             takes_turns: rule.is_none(),
+            minds_laxity: any.policy().is_some_and(|own| own.policy.minds_laxity()),
             by_the_kernel: run.host == Host::Linux && name.parse::<Scheduler>().is_ok(),
         })
     }

@@ -80,7 +80,8 @@ impl Structure {
             | Policy::Fpp
             | Policy::GsnEdf
             | Policy::GsnEdfDi
-            | Policy::AmpRm => Structure::Linked,
+            | Policy::AmpRm
+            | Policy::Edzl => Structure::Linked,
         }
     }
 }

@@ -8,7 +8,7 @@
 #[path = "operations/mistakes.rs"]
 mod mistakes;
 
-use mistakes::{COMING_AND_GOING, G_EDF_MP, Mistake, ONLY_CHECKED, PUSH_PULL};
+use mistakes::{COMING_AND_GOING, EDZL, G_EDF_MP, Mistake, ONLY_CHECKED, PUSH_PULL};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -213,6 +213,11 @@ fn mistakes_in_push_pull_are_noticed() {
 #[test]
 fn mistakes_in_g_edf_mp_are_noticed() {
     all_noticed("g_edf_mp", &G_EDF_MP);
+}
+
+#[test]
+fn mistakes_in_edzl_are_noticed() {
+    all_noticed("edzl", &EDZL);
 }
 
 #[test]

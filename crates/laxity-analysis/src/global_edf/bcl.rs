@@ -65,7 +65,8 @@ impl Test for Bcl {
     }
 }
 
-fn meets(tasks: &[SporadicTask], k: usize, processors: u64) -> bool {
+/// Whether the task meets its deadlines by what others interfere at most.
+pub(super) fn meets(tasks: &[SporadicTask], k: usize, processors: u64) -> bool {
     let task = &tasks[k];
     let most = task.deadline - task.wcet;
     // Thousands of terms of at most 2^50 each.

@@ -26,6 +26,7 @@ mod slack;
 #[cfg(test)]
 mod testing;
 mod workload;
+mod zero_laxity;
 
 pub use any::AnyGlobalEdf;
 pub use bak::Bak;
@@ -37,3 +38,4 @@ pub use gfb::Gfb;
 pub use la::La;
 pub use load::Load;
 pub use rta::Rta;
+pub use zero_laxity::ZeroLaxity;

@@ -82,6 +82,8 @@ const NOT_DEDICATED: &str = "a cell has a CPU beside the one that is dedicated";
 const ALIGNED: &str = "periods are multiples of the quantum (aligned)";
 const OTHER_PRIORITIES: &str = "the test is for the scheduler's priorities";
 const BELOW_SERVER: &str = "a deferrable server is of one CPU, whose tasks have fixed priorities";
+const FREE_LAXITIES: &str =
+    "scheduling costs nothing under EDZL: while it takes time laxities run out, and that makes jobs preempt";
 const FREE_BELOW_SERVER: &str = "scheduling costs nothing below a deferrable server: nothing bounds how often background tasks preempt \
     others";
 
@@ -314,6 +316,9 @@ impl Inside {
         let priorities = self.scheduler.priorities(self.processors);
         if let Some(needed) = self.server_needs(priorities, overheads) {
             return Err((Verdict::needs(needed, None), None));
+        }
+        if priorities == Priorities::ZeroLaxity && overheads.is_some() {
+            return Err((Verdict::needs(FREE_LAXITIES, None), None));
         }
         let tests: &[&'static dyn Test] = match &asked.test {
             None => {

@@ -118,6 +118,7 @@ impl Analysed {
             Analysed::Pfair(_) => Priorities::Pfair,
             Analysed::FairLateness if processors > 1 => Priorities::FairLateness,
             Analysed::Linux(scheduler) => by_rule(scheduler.rule),
+            Analysed::Policy(scheduler) if scheduler.policy.minds_laxity() => Priorities::ZeroLaxity,
             Analysed::Policy(scheduler) => by_rule(scheduler.rule),
             // Of those of which nothing is proven no test is asked.
             Analysed::FairLateness | Analysed::Reclaiming(_) | Analysed::Unproven(_) => {

@@ -4,6 +4,8 @@
 //! |---|---|---|---|
 //! | EDF | 1 | `qpa` (exact) | `qpa`, `compliant-vector` |
 //! | EDF | more | `gedf`: any of its tests | `devi-anderson`, `compliant-vector` |
+//! | EDZL | 1 | `qpa` (exact) | `qpa` |
+//! | EDZL | more | `gedf`, `edzl` | `gedf`, `edzl` |
 //! | G-FL | more | `compliant-vector-g-fl`, if it bounds every tardiness by 0 | `compliant-vector-g-fl` |
 //! | fixed | 1 | `fp-rta` (exact) | `fp-tardiness` (exact) |
 //! | fixed, below a deferrable server | 1 | `ds-rta`, exact here | `ds-rta`, `ds-tardiness` |
@@ -21,13 +23,15 @@
 //! 6. Tasks that share a priority (`crate::equals`) wait for each other, whatever the test is.
 //! 7. What Linux takes on several processors ([`Beside`]) is known to `gfp-guan`. Another test that was named sees tasks that need as much
 //!    longer as all processors can stand still until their deadlines.
-//! 8. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
+//! 8. What EDF is proven to meet, EDZL meets: it decides the same as long as nothing that waits has its laxity run out, and if that
+//!    could happen, EDF would miss a deadline. No bound of tardiness of EDZL is known here.
+//! 9. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
 
 use super::bounds::completions;
 use crate::{
     AnyGlobalEdf, Beside, Bounds, CompliantVector, DeferrableRta, DeferrableTardiness, DeviAnderson,
     FixedPriorityRta, FixedPriorityTardiness, GlobalFixedPriorityGuan, Guarantee, Levels, NotProven, Pfair,
-    Priorities, PriorityPoints, Qpa, SporadicTask, Test, TestInfo, Verdict, Work,
+    Priorities, PriorityPoints, Qpa, SporadicTask, Test, TestInfo, Verdict, Work, ZeroLaxity,
 };
 use laxity_model::DeferrableServer;
 
@@ -46,6 +50,8 @@ pub(super) fn tests_for(
         (Priorities::EarliestDeadlineFirst, Soft) if processors == 1 => &[&Qpa, &EDF],
         (Priorities::EarliestDeadlineFirst, Hard) => &[&AnyGlobalEdf],
         (Priorities::EarliestDeadlineFirst, Soft) => &[&DeviAnderson, &EDF],
+        (Priorities::ZeroLaxity, _) if processors == 1 => &[&Qpa],
+        (Priorities::ZeroLaxity, _) => &[&AnyGlobalEdf, &ZeroLaxity],
         (Priorities::FairLateness, _) => &[&FAIR_LATENESS],
         (Priorities::Fixed, Hard) if !server.is_none() => &[&DeferrableRta],
         (Priorities::Fixed, Soft) if !server.is_none() => &[&DeferrableRta, &DeferrableTardiness],

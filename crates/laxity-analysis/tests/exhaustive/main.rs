@@ -152,8 +152,8 @@ fn compare(test: &dyn Test, processors: u32, all: &[Known]) -> Option<(usize, us
 
 #[test]
 fn no_test_promises_what_does_not_happen() {
-    use Priorities::{EarliestDeadlineFirst, FairLateness, Fixed};
-    for priorities in [EarliestDeadlineFirst, FairLateness, Fixed] {
+    use Priorities::{EarliestDeadlineFirst, FairLateness, Fixed, ZeroLaxity};
+    for priorities in [EarliestDeadlineFirst, ZeroLaxity, FairLateness, Fixed] {
         for processors in [1, 2] {
             let all = known(processors.into(), priorities);
             let meet = all.iter().filter(|known| known.meets_deadlines()).count();

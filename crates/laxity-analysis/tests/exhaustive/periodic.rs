@@ -36,10 +36,16 @@ impl Schedule<'_> {
         self.offsets[task] + self.ended[task] * self.tasks[task].period
     }
 
-    fn key(&self, task: usize) -> (u64, usize) {
+    fn key(&self, task: usize, now: u64) -> (u64, usize) {
         let (parameters, arrival) = (&self.tasks[task], self.arrival(task));
         let value = match self.order.priorities {
             Priorities::EarliestDeadlineFirst => arrival + parameters.deadline,
+            Priorities::ZeroLaxity => {
+                // Of the first job that has not ended.
+                let left = (self.pending[task] - 1) % parameters.wcet + 1;
+                let deadline = arrival + parameters.deadline;
+                if deadline <= now + left { deadline.saturating_sub(left) } else { deadline }
+            }
             Priorities::FairLateness => {
                 (arrival + parameters.deadline) * self.processors - parameters.wcet * (self.processors - 1)
             }
@@ -58,7 +64,7 @@ impl Schedule<'_> {
         let mut run = [false; TASKS_MAX];
         for _ in 0..self.processors {
             let waiting = (0..self.tasks.len()).filter(|&at| self.pending[at] > 0 && !run[at]);
-            let Some(first) = waiting.min_by_key(|&at| self.key(at)) else { break };
+            let Some(first) = waiting.min_by_key(|&at| self.key(at, now)) else { break };
             run[first] = true;
         }
         for at in (0..self.tasks.len()).filter(|&at| run[at]) {

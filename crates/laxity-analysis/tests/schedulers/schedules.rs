@@ -90,6 +90,7 @@ fn seen(scheduler: Analysed, case: &Case, latency: u64, random: &mut Random) -> 
             Priorities::EarliestDeadlineFirst => {
                 vec![Rule::EarliestDeadlineFirst, Rule::EarliestDeadlineLastTask]
             }
+            Priorities::ZeroLaxity => vec![Rule::ZeroLaxity],
             Priorities::FairLateness => vec![Rule::FairLateness],
             Priorities::Fixed => [vec![Rule::Fixed], among_equals(scheduler, &numbers)].concat(),
             Priorities::Pfair => Vec::new(),

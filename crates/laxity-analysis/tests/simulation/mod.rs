@@ -9,6 +9,8 @@ pub enum Rule {
     EarliestDeadlineFirst,
     /// The same, but of equal ones the task that comes last.
     EarliestDeadlineLastTask,
+    /// The earliest absolute deadline, but those that have no laxity left before all others; of equal ones the task that comes first.
+    ZeroLaxity,
     /// The earliest point D - C (m - 1) / m after the arrival (G-FL); of equal ones the task that comes first.
     FairLateness,
     /// The task that comes first.
@@ -60,10 +62,12 @@ impl<'a> Queue<'a> {
         self.jobs.get(self.at).is_some_and(|job| job.release <= now)
     }
 
-    fn key(&self, rule: Rule, processors: u64, index: usize) -> (u64, usize) {
+    fn key(&self, rule: Rule, processors: u64, index: usize, now: u64) -> (u64, usize) {
         let deadline = self.jobs[self.at].arrival + self.task.deadline;
         match rule {
             Rule::EarliestDeadlineFirst => (deadline, index),
+            Rule::ZeroLaxity if deadline <= now + self.left => (deadline.saturating_sub(self.left), index),
+            Rule::ZeroLaxity => (deadline, index),
             Rule::EarliestDeadlineLastTask => (deadline, usize::MAX - index),
             Rule::FairLateness => (deadline * processors - self.task.wcet * (processors - 1), index),
             Rule::Fixed => (0, index),
@@ -98,7 +102,7 @@ pub fn simulate(
     let mut seen = vec![Seen::default(); tasks.len()];
     for now in 0..horizon {
         let mut pending: Vec<usize> = (0..tasks.len()).filter(|&i| queues[i].pending(now)).collect();
-        pending.sort_by_key(|&i| queues[i].key(rule, processors.into(), i));
+        pending.sort_by_key(|&i| queues[i].key(rule, processors.into(), i, now));
         for &i in pending.iter().take(processors as usize) {
             queues[i].left -= 1;
             if queues[i].left == 0 {

@@ -24,6 +24,8 @@ pub struct ActiveJob {
     pub(crate) work_left: u128,
     pub(crate) started: bool,
     pub(crate) throttled: bool,
+    /// When its laxity ran out, if it did while the job waited.
+    pub(crate) urgent: Option<u64>,
 }
 
 /// What the reference scheduler decides. The provided methods are the textbook; a test that wants a broken scheduler
@@ -36,7 +38,12 @@ pub trait Decisions {
 
     /// The number by which jobs are ordered, the smallest first.
     fn key(&self, definition: &Definition, job: &ActiveJob) -> u64 {
-        definition.key(job.task, job.server_deadline_abs)
+        job.urgent.unwrap_or_else(|| definition.key(job.task, job.server_deadline_abs))
+    }
+
+    /// Whether a job that waits and has no laxity left goes before those that have some.
+    fn minds_laxity(&self, definition: &Definition) -> bool {
+        definition.minds_laxity()
     }
 
     /// What decides among equal keys, the smallest first.

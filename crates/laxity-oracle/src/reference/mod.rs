@@ -218,6 +218,8 @@ impl<'a> Machine<'a> {
         self.active[index].predecessor_complete = true;
         let mode = self.decisions.budget_mode(self.definition);
         if mode == BudgetRule::OFF {
+            // Not enforced, but counted.
+            self.servers[task as usize].left = self.full_budget(task);
             return;
         }
         let release = self.active[index].release;
@@ -261,8 +263,11 @@ impl<'a> Machine<'a> {
             };
             let old = self.active[index].server_deadline_abs;
             let waits = mode == BudgetRule::THROTTLE && replenished > now;
+            self.active[index].server_deadline_abs = deadline;
+            let minds_laxity = self.decisions.minds_laxity(self.definition);
+            let ends = self.laxity_ends(&self.active[index]);
             let job = &mut self.active[index];
-            job.server_deadline_abs = deadline;
+            job.urgent = Some(ends).filter(|&ends| minds_laxity && ends <= now && !waits);
             if waits {
                 job.has_budget_at = replenished;
                 job.throttled = true;
@@ -304,6 +309,7 @@ impl<'a> Machine<'a> {
                     work_left: self.work(task, spec.demand.as_ns()),
                     started: false,
                     throttled: false,
+                    urgent: None,
                 };
                 self.released[index] += 1;
                 if skipped {
@@ -343,7 +349,31 @@ impl<'a> Machine<'a> {
         self.emit(now, EventKind::DeadlineMiss, job, job.running_on, None);
     }
 
+    /// When a job that does not run has no laxity left.
+    fn laxity_ends(&self, job: &ActiveJob) -> u64 {
+        let parts = u128::from(self.speed(job.task).denominator());
+        let left =
+            u64::try_from(self.servers[job.task as usize].left.div_ceil(parts)).expect("a budget in ns");
+        job.server_deadline_abs.saturating_sub(left)
+    }
+
+    /// Ready jobs that do not run and have no laxity left are urgent from now on.
+    fn laxities_run_out(&mut self, now: u64) {
+        if !self.decisions.minds_laxity(self.definition) {
+            return;
+        }
+        for index in 0..self.active.len() {
+            let job = &self.active[index];
+            let waits = job.running_on.is_none() && self.decisions.is_ready(job, now);
+            let ends = self.laxity_ends(job);
+            if waits && job.urgent.is_none() && ends <= now {
+                self.active[index].urgent = Some(ends);
+            }
+        }
+    }
+
     fn decide(&mut self, now: u64) {
+        self.laxities_run_out(now);
         let mut begins: Vec<(u32, u32, u32)> = Vec::new();
         let mut keeps: Vec<(u32, u32)> = Vec::new();
         for cluster in self.definition.clusters() {
@@ -419,6 +449,9 @@ impl<'a> Machine<'a> {
         for job in &self.active {
             at(job.deadline_abs);
             at(job.has_budget_at);
+            if job.running_on.is_none() && self.decisions.minds_laxity(self.definition) {
+                at(self.laxity_ends(job));
+            }
             if job.running_on.is_some() {
                 let per_ns = u128::from(self.speed(job.task).numerator());
                 let after =

@@ -154,6 +154,11 @@ impl Budgets {
         }
     }
 
+    /// Work of the task's first job, and of those before it in its server period, where budgets are enforced.
+    pub fn used(&self, task: u32) -> u128 {
+        self.servers[task as usize].used
+    }
+
     pub fn enforced(&self) -> bool {
         !matches!(self.mode, BudgetRule::OFF | BudgetRule::Followed)
     }

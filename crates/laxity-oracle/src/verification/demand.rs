@@ -59,6 +59,11 @@ impl Demand {
         self.tasks[task as usize] = Work::default();
     }
 
+    /// What the task's first job has done.
+    pub fn done(&self, task: u32) -> u128 {
+        self.tasks[task as usize].done
+    }
+
     /// The task's first job got this far.
     pub fn progresses(&mut self, task: u32, progress: Progress) {
         let work = &mut self.tasks[task as usize];

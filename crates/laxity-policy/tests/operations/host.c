@@ -7,7 +7,7 @@
 /* An operation that makes no progress is found by this many calls in one instant. */
 #define CALLS_MAX 20000
 
-static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter", "wake up"};
+static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter", "wake up", "timer"};
 
 int fail(struct host *h, const char *what, u64 a, u64 b)
 {
@@ -43,6 +43,8 @@ static int runs(struct host *h, u32 cpu, u32 task)
 {
 	struct model_cpu *c = &h->cpu[cpu];
 
+	if (model_laxities(h, 0))
+		return -1;
 	if (c->running != LX_NONE)
 		h->task[c->running].running_on = LX_NONE;
 	c->running = task;
@@ -57,6 +59,8 @@ static int runs(struct host *h, u32 cpu, u32 task)
 	return 0;
 }
 
+static void collect_due(struct host *h);
+
 static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 {
 	if (h->trace)
@@ -68,7 +72,11 @@ static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 		add_event(h, a->cpu, EVENT_KICK, 0);
 		return 0;
 	case LX_ARM:
-		return a->time == h->s->next_due || a->time == h->s->next_timer ? 0 : fail(h, "timer", a->time, h->s->next_due);
+		if (a->time != h->s->next_due && a->time != h->s->next_timer)
+			return fail(h, "timer", a->time, h->s->next_due);
+		/* At once, if that is past. */
+		collect_due(h);
+		return 0;
 	case LX_NOTIFY:
 		add_event(h, a->cpu, EVENT_MESSAGE, 0);
 		return 0;
@@ -221,6 +229,9 @@ static int handle(struct host *h, u32 cpu, u32 index)
 		return CALL(h, cpu, none, resume(h->s, e.subject, cpu, h->now));
 	case EVENT_ENTER:
 		return enter(h, e.subject);
+	case EVENT_TIMER:
+		h->timer_is_coming = 0;
+		return CALL(h, cpu, none, timer(h->s, cpu, h->now));
 	}
 	return -1;
 }
@@ -232,6 +243,10 @@ static void collect_due(struct host *h)
 
 	while ((group = h->policy->take_due(h->s, h->now)) != LX_NONE)
 		add_event(h, h->s->group[group].cpu, EVENT_GROUP, group);
+	if (h->s->next_timer <= h->now && !h->timer_is_coming) {
+		h->timer_is_coming = 1;
+		add_event(h, h->s->timer_cpu, EVENT_TIMER, 0);
+	}
 	for (u32 i = 0; i < h->tasks; i++) {
 		struct model_task *t = &h->task[i];
 
@@ -467,6 +482,8 @@ static int check_quiet(struct host *h)
 		if (h->s->cpu[cpu].scheduled != h->cpu[cpu].running || h->s->cpu[cpu].linked != h->cpu[cpu].running)
 			return fail(h, "a CPU does not run what it should", cpu, h->s->cpu[cpu].linked);
 	}
+	if (model_laxities(h, h->mode != MODE_ORDERED))
+		return -1;
 	if (model_schedule_is_global(h)) {
 		h->abandoned = 0;
 		return 0;
@@ -478,7 +495,7 @@ static int check_quiet(struct host *h)
 /* The next instant at which something happens by itself, or LX_NEVER. */
 static u64 next_instant(const struct host *h)
 {
-	u64 next = h->s->next_due;
+	u64 next = h->s->next_timer < h->s->next_due ? h->s->next_timer : h->s->next_due;
 
 	for (u32 i = 0; i < h->tasks; i++)
 		if (h->task[i].wakes_at < next)

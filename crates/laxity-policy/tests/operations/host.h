@@ -27,7 +27,7 @@ enum mode {
 	MODES,
 };
 
-enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME, EVENT_ENTER, EVENT_WAKE_UP };
+enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME, EVENT_ENTER, EVENT_WAKE_UP, EVENT_TIMER };
 
 /* The locks of a policy that has one for all. */
 #define ONE_LOCK (LX_NO_LOCKS - 1)
@@ -58,6 +58,8 @@ struct model_task {
 	u64 suspends_at;
 	/* Budget server. */
 	u64 replenished, budget_left;
+	/* edzl: when the laxity of its present job ran out, or LX_NEVER. */
+	u64 urgent_since;
 	/* The next job is announced late (arrive), not when the one before ends. */
 	int sporadic;
 	/* When and where it arrives or is resumed, or LX_NEVER; the release instant that arrive is called with. */
@@ -100,6 +102,8 @@ struct host {
 	int harmonic;
 	int trace;
 	int abandoned;
+	/* The interrupt of the policy's own timer is on its way. */
+	int timer_is_coming;
 	struct model_task task[TASKS_MAX];
 	struct model_cpu cpu[CPUS_MAX];
 	/*
@@ -132,6 +136,8 @@ u64 model_wake_up(struct host *h, u32 task);
 void model_replenish(struct host *h, u32 task);
 int model_is_ready(const struct host *h, u32 task);
 u64 model_key(const struct host *h, u32 task);
+/* edzl: ready jobs that do not run may have no laxity left; if nothing is under way, the policy has seen that. */
+int model_laxities(struct host *h, int quiet);
 /* Whether the schedule is the one that the policy defines. */
 int model_schedule_is_global(struct host *h);
 

@@ -40,6 +40,7 @@ void host_draw_task(struct host *h, u32 id)
 	t->priority = (u32)draw(h, 6);
 	t->sporadic = draw(h, 4) == 0;
 	t->state = JOB_NONE;
+	t->urgent_since = LX_NEVER;
 	t->replenished = LX_NEVER;
 	t->budget_left = t->budget;
 	t->running_on = LX_NONE;
@@ -72,6 +73,7 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 	h->events = 0;
 	h->calls_now = 0;
 	h->abandoned = 0;
+	h->timer_is_coming = 0;
 	memset(h->passed_over, 0, sizeof(h->passed_over));
 	h->clients = 1 + (u32)draw(h, 8);
 	config.dedicated_cpu = dsp || draw(h, 4) == 0 ? h->clients : LX_NONE;
@@ -80,7 +82,7 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 	h->horizon = 40 + draw(h, 80);
 	config.tasks = h->tasks;
 	config.cpus = h->cpus;
-	config.rule = draw(h, 4) ? LX_RULE_EDF : LX_RULE_FIXED;
+	config.rule = draw(h, 4) || policy->counts_use ? LX_RULE_EDF : LX_RULE_FIXED;
 	config.budget_mode = draw(h, 2) ? LX_BUDGET_OFF : 1 + (u32)draw(h, 2);
 	config.batching = (u32)draw(h, 2);
 	config.retries_max = 1 + (u32)draw(h, 4);

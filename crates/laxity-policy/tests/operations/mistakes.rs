@@ -17,6 +17,46 @@ const fn mistake(
     Mistake { name, file, right, wrong }
 }
 
+/// Mistakes about laxities.
+pub const EDZL: [Mistake; 6] = [
+    mistake(
+        "the timer is not set",
+        "queues/laxities.h",
+        "\ts->next_timer = lx_node(s, task)->key;\n",
+        "\ts->next_timer = LX_NEVER;\n",
+    ),
+    mistake(
+        "a job without laxity keeps its place",
+        "queues/laxities.h",
+        "\tlx_task(s, task)->key = ends;\n",
+        "",
+    ),
+    mistake(
+        "a job that has left its CPU is not watched",
+        "queues/laxities.h",
+        "\telse\n\t\tlx_laxities_watch(s, task);\n",
+        "",
+    ),
+    mistake(
+        "a job that has none from the beginning is not seen",
+        "queues/laxities.h",
+        "\tif (!lx_is_urgent(t) && ends <= now)\n",
+        "\tif (ends > now && ends == 0)\n",
+    ),
+    mistake(
+        "what a job has used does not count",
+        "queues/laxities.h",
+        "\treturn t->deadline_abs > t->budget_left ? t->deadline_abs - t->budget_left : 0;\n",
+        "\treturn t->deadline_abs > t->budget ? t->deadline_abs - t->budget : 0;\n",
+    ),
+    mistake(
+        "a job without laxity that waits does not preempt",
+        "linking.h",
+        "#ifdef LX_TURNS\n\tLX_P(preempt_all)(s);\n",
+        "#ifdef LX_TURNS\n\t(void)s;\n",
+    ),
+];
+
 /// Mistakes about tasks that come and go, each under one policy that has them.
 pub const COMING_AND_GOING: [(&str, Mistake); 8] = [
     ("edf_bh", FORGETS_THE_CPU),

@@ -14,6 +14,7 @@ void model_next_job(struct host *h, u32 task, u64 release)
 	t->deadline_abs = release + t->deadline_rel;
 	t->work_left = 1 + draw(h, t->wcet);
 	t->suspends_at = draw(h, 4) == 0 ? draw(h, t->work_left) : 0;
+	t->urgent_since = LX_NEVER;
 	if (mode == LX_BUDGET_OFF) {
 		t->budget_left = t->budget;
 		return;
@@ -67,6 +68,7 @@ void model_replenish(struct host *h, u32 task)
 
 	t->budget_left = t->budget;
 	t->replenished += t->period;
+	t->urgent_since = LX_NEVER;
 	if (h->s->config.budget_mode == LX_BUDGET_POSTPONE) {
 		t->deadline_abs += t->period;
 		t->ready_at = h->now;
@@ -83,7 +85,37 @@ int model_is_ready(const struct host *h, u32 task)
 
 u64 model_key(const struct host *h, u32 task)
 {
+	if (h->task[task].urgent_since != LX_NEVER)
+		return h->task[task].urgent_since;
 	return h->s->config.rule == LX_RULE_EDF ? h->task[task].deadline_abs : h->task[task].priority;
+}
+
+/*
+ * EDZL: a job that waits without laxity goes before all that have some, to its end. Its key is the instant at which its laxity,
+ * its deadline less the present less the budget that it has left, ran out. Where kicks take time, which jobs have waited that
+ * long is the policy's to say, but none that does so now may have been passed over.
+ */
+int model_laxities(struct host *h, int quiet)
+{
+	for (u32 i = 0; h->policy->counts_use && i < h->tasks; i++) {
+		struct model_task *t = &h->task[i];
+		u64 ends = t->deadline_abs > t->budget_left ? t->deadline_abs - t->budget_left : 0;
+		u64 key = h->s->task[i].key;
+
+		if (!model_is_ready(h, i))
+			continue;
+		if (h->mode != MODE_ORDERED)
+			t->urgent_since = key < t->deadline_abs ? key : LX_NEVER;
+		/* One that follows another on its CPU has yet to be chosen. */
+		if (t->running_on != LX_NONE && h->cpu[t->running_on].executing)
+			continue;
+		if (t->urgent_since != LX_NEVER || ends > h->now)
+			continue;
+		if (quiet && ends < t->deadline_abs)
+			return fail(h, "a job without laxity is passed over", i, ends);
+		t->urgent_since = ends;
+	}
+	return 0;
 }
 
 /* Each of the min(m, r) ready jobs of highest priority runs, and no other: a job runs if fewer than m go before it. */

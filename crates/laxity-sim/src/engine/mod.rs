@@ -284,7 +284,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     fn arm(&mut self, cell: usize) {
         let state = &self.cells[cell];
         let due = state.instance.next_due();
-        self.timers.set(cell, if IDEAL { due } else { due.min(state.own_timer()) });
+        // The policy's own may be due already.
+        self.timers.set(cell, if IDEAL { due } else { due.min(state.own_timer().max(self.now)) });
     }
 
     /// Whether the kernel's work takes time or interleaves.

@@ -218,8 +218,11 @@ pub fn definition_on(case: &Case, scheduler: PolicyScheduler, platform: &Platfor
             Cluster { cpus: cell.cpus, dedicated: dedicated.into_iter().collect(), tasks }
         })
         .collect();
-    Definition::clustered(case.set.clone(), platform, scheduler.rule, clusters, case.duration)
-        .expect("a valid definition")
+    let definition =
+        Definition::clustered(case.set.clone(), platform, scheduler.rule, clusters, case.duration)
+            .expect("a valid definition");
+    let definition = if scheduler.policy.minds_laxity() { definition.with_laxities() } else { definition };
+    definition
         .with_budgets(case.budget_mode)
         .with_batching(case.batching)
         .with_on_miss(case.on_miss)
