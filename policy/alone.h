@@ -9,6 +9,7 @@
  *   LX_AWAITS    it has await
  *   LX_PARTS     it has complete and exhaust in two parts, complete_here and exhaust_here
  *   LX_MESSAGES  it has message
+ *   LX_TIMER     it has timer
  *   LX_SERVERS   its cores can have deferrable servers
  */
 #define LX_ALONE

@@ -158,11 +158,13 @@ LX_INLINE void lx_task_enter(struct lx_state *s, u32 task)
 	t->budget_left = t->budget;
 }
 
-/* Tasks without jobs. */
+/* Tasks without jobs, and no timer. */
 LX_INLINE void lx_tasks_init(struct lx_state *s)
 {
 	u32 i = 0;
 
+	s->next_timer = LX_NEVER;
+	s->timer_cpu = 0;
 	while (i < s->config.tasks && LX_MAY_LOOP) {
 		struct lx_task *t = lx_task(s, i);
 

@@ -5,6 +5,8 @@
  *   LX_POLICY   prefix of its entry points, such as lx_edf_bh
  *   LX_QUEUE    prefix of its ready queue, such as lx_binary_heap
  *   LX_MERGES   defined if the queue takes a whole release group at once (NAME_group_release)
+ *   LX_TURNS    defined if what goes first changes while time passes, without any event: the queue then has NAME_competes,
+ *               NAME_leaves, NAME_turn and NAME_next_turn, and the policy a timer (see "turns" below)
  *
  * and has them undefined again, unless it is compiled alone (alone.h).
  *
@@ -66,6 +68,39 @@ LX_INLINE void LX_P(check)(struct lx_state *s)
 	(void)s;
 }
 #endif
+
+/*
+ * Turns. Where keys change while time passes (LX_TURNS), the queue is told when that can be, and may give a job another key:
+ * one that begins to compete for a CPU (competes), one that a CPU no longer runs (leaves), and all that wait (turn). Both
+ * invariants hold for the keys of the last `turn`. For other queues all of this is nothing.
+ */
+LX_INLINE void LX_P(competes)(struct lx_state *s, u32 task, u64 now)
+{
+#ifdef LX_TURNS
+	LX_Q(competes)(s, task, now);
+#else
+	(void)s, (void)task, (void)now;
+#endif
+}
+
+LX_INLINE void LX_P(leaves)(struct lx_state *s, u32 cpu, u32 task)
+{
+#ifdef LX_TURNS
+	if (task != LX_NONE && lx_cpu(s, cpu)->scheduled != task)
+		LX_Q(leaves)(s, task);
+#else
+	(void)s, (void)cpu, (void)task;
+#endif
+}
+
+LX_INLINE void LX_P(turn)(struct lx_state *s, u64 now)
+{
+#ifdef LX_TURNS
+	LX_Q(turn)(s, now);
+#else
+	(void)s, (void)now;
+#endif
+}
 
 LX_INLINE void LX_P(ready_add)(struct lx_state *s, u32 task)
 {
@@ -160,6 +195,37 @@ LX_HOT void LX_P(preempt)(struct lx_state *s, u32 task, struct lx_cpu_entry firs
 	LX_P(link)(s, cpu, task);
 }
 
+/* The first jobs that wait preempt, as long as a CPU yields to them. */
+LX_INLINE void LX_P(preempt_all)(struct lx_state *s)
+{
+	while (LX_MAY_LOOP) {
+		struct lx_cpu_entry first = lx_cpu_first(s);
+		u32 task = LX_Q(top)(s);
+
+		if (task == LX_NONE || !lx_preempts(lx_task(s, task)->key, task, first))
+			break;
+		LX_Q(pop)(s, task);
+		LX_P(preempt)(s, task, first);
+	}
+}
+
+/* The end of an entry point: what the time that has passed changes (turns), and the timer for what it will change. */
+LX_INLINE void LX_P(settle)(struct lx_state *s, u64 now)
+{
+#ifdef LX_TURNS
+	u64 before = s->next_timer;
+
+	LX_P(turn)(s, now);
+	LX_P(preempt_all)(s);
+	LX_Q(next_turn)(s);
+	if (s->next_timer < before && s->next_timer < s->next_due)
+		lx_act(s, LX_ARM, s->timer_cpu, LX_NONE, s->next_timer);
+#else
+	(void)now;
+#endif
+	LX_P(check)(s);
+}
+
 /* A job becomes ready: it preempts, takes an idle CPU, or waits. */
 LX_HOT void LX_P(release_job)(struct lx_state *s, u32 task)
 {
@@ -177,29 +243,22 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 	struct lx_group *g = lx_group(s, group);
 	u32 task = g->head;
 
-	(void)now;
 	s->actions = 0;
 #ifdef LX_MERGES
+	(void)task;
 	LX_Q(group_release)(s, group);
-	while (LX_MAY_LOOP) {
-		struct lx_cpu_entry first = lx_cpu_first(s);
-
-		task = LX_Q(top)(s);
-		if (task == LX_NONE || !lx_preempts(lx_task(s, task)->key, task, first))
-			break;
-		LX_Q(pop)(s, task);
-		LX_P(preempt)(s, task, first);
-	}
+	LX_P(preempt_all)(s);
 #else
 	while (task != LX_NONE && LX_MAY_LOOP) {
 		u32 next = lx_task(s, task)->right;
 
+		LX_P(competes)(s, task, now);
 		LX_P(release_job)(s, task);
 		task = next;
 		LX_FORGET(s, task);
 	}
 #endif
-	LX_P(check)(s);
+	LX_P(settle)(s, now);
 }
 
 /* Puts the task's present job, which arrives later, into the release queue; `cpu` arms the timer. */
@@ -240,11 +299,13 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
 	u64 ready = lx_next_job(s, task, release);
 
 	s->actions = 0;
-	if (lx_is_later(ready, now))
+	if (lx_is_later(ready, now)) {
 		LX_P(release_later)(s, task, ready, cpu);
-	else
+	} else {
+		LX_P(competes)(s, task, now);
 		LX_P(release_job)(s, task);
-	LX_P(check)(s);
+	}
+	LX_P(settle)(s, now);
 }
 
 /*
@@ -253,9 +314,12 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
  */
 LX_INLINE void LX_P(ready_from)(struct lx_state *s, u32 task, u64 ready, u32 freed, u32 cpu, u64 now)
 {
-	if (ready > now)
+	if (ready > now) {
 		LX_P(release_later)(s, task, ready, cpu);
-	else if (freed == LX_NONE)
+		return;
+	}
+	LX_P(competes)(s, task, now);
+	if (freed == LX_NONE)
 		LX_P(release_job)(s, task);
 	else
 		LX_P(ready_add)(s, task);
@@ -272,21 +336,33 @@ LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64
 
 	if (next_release != LX_NEVER)
 		LX_P(ready_from)(s, task, lx_next_job(s, task, next_release), freed, cpu, now);
+	LX_P(turn)(s, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
-	LX_P(check)(s);
+	LX_P(settle)(s, now);
+}
+
+/* `cpu` runs what it is linked to, which it returns. */
+LX_INLINE u32 LX_P(follow_link)(struct lx_state *s, u32 cpu)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 before = c->scheduled;
+	u32 next;
+
+	c->kicked = 0;
+	next = lx_switch_to(s, cpu, c->linked);
+	LX_P(leaves)(s, cpu, before);
+	return next;
 }
 
 /* Complete, and reschedule at once: for a host that would call the two one after the other, under one lock. */
 LX_FN u32 LX_P(finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
-	struct lx_cpu *c = lx_cpu(s, cpu);
 	u32 next;
 
 	LX_P(complete)(s, cpu, next_release, now);
-	c->kicked = 0;
-	next = lx_switch_to(s, cpu, c->linked);
-	LX_P(check)(s);
+	next = LX_P(follow_link)(s, cpu);
+	LX_P(settle)(s, now);
 	return next;
 }
 
@@ -295,20 +371,20 @@ LX_FN void LX_P(suspend)(struct lx_state *s, u32 cpu, u64 now)
 {
 	u32 freed = LX_P(unlink)(s, cpu, lx_cpu(s, cpu)->scheduled);
 
-	(void)now;
+	LX_P(turn)(s, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
-	LX_P(check)(s);
+	LX_P(settle)(s, now);
 }
 
 /* What the suspended job of the task waited for has happened, on `cpu`. */
 LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
 {
 	(void)cpu;
-	(void)now;
 	s->actions = 0;
+	LX_P(competes)(s, task, now);
 	LX_P(release_job)(s, task);
-	LX_P(check)(s);
+	LX_P(settle)(s, now);
 }
 
 /*
@@ -317,16 +393,23 @@ LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
  */
 LX_FN u32 LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
 {
-	struct lx_cpu *c = lx_cpu(s, cpu);
 	u32 next;
 
-	(void)now;
 	s->actions = 0;
-	c->kicked = 0;
-	next = lx_switch_to(s, cpu, c->linked);
-	LX_P(check)(s);
+	next = LX_P(follow_link)(s, cpu);
+	LX_P(settle)(s, now);
 	return next;
 }
+
+#ifdef LX_TURNS
+/* Time has passed, to s->next_timer or beyond, and nothing else has happened. */
+LX_FN void LX_P(timer)(struct lx_state *s, u32 cpu, u64 now)
+{
+	(void)cpu;
+	s->actions = 0;
+	LX_P(settle)(s, now);
+}
+#endif
 
 /* The task has used `used` ns of its budget since this was last said. */
 LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used)
@@ -345,9 +428,10 @@ LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 	u32 freed = LX_P(unlink)(s, cpu, task);
 
 	LX_P(ready_from)(s, task, lx_replenish(s, task, now), freed, cpu, now);
+	LX_P(turn)(s, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
-	LX_P(check)(s);
+	LX_P(settle)(s, now);
 }
 
 /*
@@ -380,3 +464,6 @@ LX_FN void LX_P(init)(struct lx_state *s)
 #undef LX_QUEUE
 #endif
 #undef LX_MERGES
+#ifndef LX_ALONE
+#undef LX_TURNS
+#endif

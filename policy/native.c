@@ -13,7 +13,8 @@
 
 #define LX_ENTRIES(policy)                                                                                             \
 	.name = #policy, .init = lx_##policy##_init, .enter = lx_##policy##_enter, .arrive = lx_##policy##_arrive,     \
-	.release_group = lx_##policy##_release_group, .complete = lx_##policy##_complete,                              \
+	.take_due = lx_policy_take_due, .release_group = lx_##policy##_release_group,                                  \
+	.complete = lx_##policy##_complete,                                                                            \
 	.reschedule = lx_##policy##_reschedule, .consume = lx_##policy##_consume,                                      \
 	.exhaust = lx_##policy##_exhaust, .suspend = lx_##policy##_suspend, .resume = lx_##policy##_resume
 

@@ -12,34 +12,63 @@
 #include "state.h"
 
 /*
- * The entry points of a policy. Each leaves its actions in s->action[0 .. s->actions), or with LX_LISTS, where there are
- * several locks (lock_of), in s->list[cpu], where `cpu` makes the call; of release_group that is the group's. `step` and `message` are null where
- * the policy has no operations in several steps, or no messages.
+ * The entry points of a policy, and when a host calls each: bpf/host and crates/laxity-sim both keep to it. A call leaves its
+ * actions in s->action[0 .. s->actions), or with LX_LISTS, where there are several locks (lock_of), in s->list[cpu], where
+ * `cpu` makes the call; of release_group that is the group's. The host carries them out before its next call.
+ *
+ *   time, work and timers     take_due, release_group and timer at the instants that LX_ARM says; consume (below)
+ *   a task comes              enter, then arrive with its first job
+ *   a job ends on a CPU       consume; then complete, suspend or exhaust; then reschedule on that CPU: or consume, then finish
+ *   a CPU was kicked          consume, then reschedule
+ *   LX_STEP, LX_NOTIFY        step, message
+ *
+ * An entry point that a policy lacks is null, which the comment says.
  */
 struct lx_policy {
 	const char *name;
+	/*
+	 * Not 0: the policy looks at what is left of budgets (lx_task.budget_left) whether or not they are enforced, so consume has to
+	 * be called in any case.
+	 */
+	u32 counts_use;
+	/* Once, before all else. The configuration and the parameters of the tasks are in place. No actions. */
 	void (*init)(struct lx_state *s);
-	/* The task, whose parameters are in place, becomes one of the instance. No actions. */
+	/*
+	 * The task, whose parameters are in place, becomes one of the instance: before its first job, and not if it was there at
+	 * init. No actions.
+	 */
 	void (*enter)(struct lx_state *s, u32 task);
-	/* A task's job arrives at `release`, now or later. */
+	/*
+	 * A task's job arrives at `release`, now or later: where no complete has said so. A task that wakes up and has no job that
+	 * goes on has a new one (lx_policy_wake_up). `now` is LX_NEVER before time begins.
+	 */
 	void (*arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now);
-	/* The jobs of a group that lx_policy_take_due returned are released. */
+	/* At s->next_due, and again until it returns LX_NONE: the first group whose jobs are to be released. No actions. */
+	u32 (*take_due)(struct lx_state *s, u64 now);
+	/* The jobs of a group that take_due returned are released: when its interrupt is handled, on the group's CPU. */
 	void (*release_group)(struct lx_state *s, u32 group, u64 now);
+	/* At s->next_timer, or later, after what take_due had: the policy's own timer has come. Null: s->next_timer is LX_NEVER. */
+	void (*timer)(struct lx_state *s, u32 cpu, u64 now);
 	/* The job that `cpu` runs has ended; the next one of its task arrives at `next_release`, or LX_NEVER. */
 	void (*complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
-	/* `cpu` follows its link. Returns the task that it runs from now on, or LX_NONE. */
+	/* `cpu` was kicked, or its job has ended: it follows its link. Returns the task that it runs from now on, or LX_NONE. */
 	u32 (*reschedule)(struct lx_state *s, u32 cpu, u64 now);
 	/* Complete and reschedule in one; null: the policy's operations have several steps. */
 	u32 (*finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
-	/* The task used `used` ns of its budget. */
+	/*
+	 * The task has run, and used `used` ns of its budget since this was last called: before each of complete, finish, suspend,
+	 * exhaust and reschedule on the CPU that runs it, and as often as the host likes besides. A host calls it if budgets are
+	 * enforced, if the policy counts use (counts_use), or if the host ever asks lx_policy_wake_up; nothing reads it otherwise.
+	 * No actions.
+	 */
 	void (*consume)(struct lx_state *s, u32 task, u64 used);
-	/* The job that `cpu` runs has no budget left. */
+	/* The job that `cpu` runs has no budget left, and budgets are enforced: as soon as the host sees it after consume. */
 	void (*exhaust)(struct lx_state *s, u32 cpu, u64 now);
-	/* The operation in progress on `cpu` goes on, under the locks that LX_STEP asked for. */
+	/* After LX_STEP: the operation in progress on `cpu` goes on, under the locks that it asked for. */
 	void (*step)(struct lx_state *s, u32 cpu, u64 now);
-	/* `cpu`, the DSP, handles one message: 1, or 0 if there is none. */
+	/* After LX_NOTIFY: `cpu`, the DSP, handles one message: 1, or 0 if there is none. Null: the policy has no messages. */
 	u32 (*message)(struct lx_state *s, u32 cpu, u64 now);
-	/* The job that `cpu` runs waits for something. */
+	/* The job that `cpu` runs waits for something, or its task has left. */
 	void (*suspend)(struct lx_state *s, u32 cpu, u64 now);
 	/* What the suspended job waited for has happened, on `cpu`. */
 	void (*resume)(struct lx_state *s, u32 task, u32 cpu, u64 now);
@@ -70,7 +99,7 @@ struct lx_state *lx_policy_lay_out(void *memory, const struct lx_config *config)
 u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs);
 /* What a wake-up of the task means: LX_NEVER, or the release of a new job (wake_up.h). */
 u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
-/* The first release group that is due, or LX_NONE (release.h). */
+/* take_due, which is the same for all policies (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
 
 /* What is in admission.h, reserve.h, deferrable.h and balance.h, as functions (arithmetic.c). */

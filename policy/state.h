@@ -47,7 +47,7 @@ struct lx_config {
 enum lx_action_kind {
 	/* Make `cpu` call reschedule; an interrupt unless it is the CPU that decided. */
 	LX_KICK = 1,
-	/* Call release_due for `cpu` no later than `time`: the earliest pending release instant has changed. */
+	/* Call take_due or timer (native.h) for `cpu` no later than `time`, which next_due or next_timer has become. */
 	LX_ARM = 2,
 	/* `cpu` (the DSP) has a message. */
 	LX_NOTIFY = 3,
@@ -335,6 +335,10 @@ struct lx_state {
 	u32 mailbox_next;
 	/* When the message that the dedicated processor has read last was sent. */
 	u64 message_sent;
+	/* When the policy's own timer is due, or LX_NEVER, and on which CPU. The host may read both; none if the policy has no timer. */
+	u64 next_timer;
+	u32 timer_cpu;
+	u32 reserved;
 	LX_STATE_ARRAYS(LX_MEMBER)
 };
 

@@ -5,8 +5,21 @@
 
 #include "trace.h"
 
+/* When the instance's timer is to go off: for a release, or the policy's own reason (native.h: timer). */
+static __always_inline u64 lx_next_instant(struct lx_instance *in)
+{
+	u64 due = LX_READ(in->state.next_due);
+#ifdef LX_TIMER
+	u64 own = LX_READ(in->state.next_timer);
+
+	if (own < due)
+		due = own;
+#endif
+	return due;
+}
+
 /*
- * Sets the release timer to the earliest pending instant. Two CPUs may do so at once, and the one with the later instant
+ * Sets the timer to the earliest pending instant. Two CPUs may do so at once, and the one with the later instant
  * last: so each looks again at what is pending after it has set the timer.
  */
 static __noinline void lx_arm(struct lx_instance *in)
@@ -16,14 +29,14 @@ static __noinline void lx_arm(struct lx_instance *in)
 	if (!has_timers)
 		return;
 	while (tries < 8 && LX_MAY_LOOP) {
-		u64 due = LX_READ(in->state.next_due);
+		u64 due = lx_next_instant(in);
 
 		in->armed = due;
 		if (due == LX_NEVER)
 			return;
 		bpf_timer_start(&in->timer, due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 		__sync_fetch_and_add(&in->armed, 0);
-		if (LX_READ(in->state.next_due) >= due)
+		if (lx_next_instant(in) >= due)
 			return;
 		tries++;
 	}
@@ -34,7 +47,7 @@ static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
 {
 	u32 dedicated = in->state.config.dedicated_cpu;
 
-	if (LX_READ(in->state.next_due) < LX_READ(in->armed) && (dedicated == LX_NONE || dedicated == index))
+	if (lx_next_instant(in) < LX_READ(in->armed) && (dedicated == LX_NONE || dedicated == index))
 		lx_arm(in);
 }
 

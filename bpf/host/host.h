@@ -107,7 +107,7 @@ SEC("syscall") int note_pending(void *context)
 	return 0;
 }
 
-/* Where there are no timers: when something is released next, in any instance; written by release_due. */
+/* Where there are no timers: when the next is due, for a release or a policy's own, in any instance; written by release_due. */
 u64 next_release SEC(".data.release") = LX_NEVER;
 
 /* Where there are no timers: a thread of user space calls this at that time, and every now and then. */
@@ -121,11 +121,11 @@ SEC("syscall") int release_due(void *context)
 		struct lx_instance *in = lx_instance_at(i);
 
 		if (in) {
-			u64 due = LX_READ(in->state.next_due);
+			u64 due = lx_next_instant(in);
 
 			if (due <= bpf_ktime_get_ns()) {
 				lx_release_pending(in, i);
-				due = LX_READ(in->state.next_due);
+				due = lx_next_instant(in);
 			}
 			if (due < next)
 				next = due;

@@ -185,9 +185,28 @@ static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_
 	bpf_spin_unlock(&in->lock);
 }
 
+#ifdef LX_TIMER
+/* The policy's own timer, if it is due: 1, or 0 if it is not. */
+static __noinline int lx_timer_pending(struct lx_instance *in, u32 instance)
+{
+	struct lx_actions *list = lx_actions(LX_IN_TIMER);
+	u64 now = bpf_ktime_get_ns();
+	u32 here = lx_here(in, instance);
+
+	if (!list || LX_READ(in->state.next_timer) > now)
+		return 0;
+	lx_lock(in);
+	LX_P(timer)(&in->state, here, now);
+	lx_collect(&in->state, list);
+	bpf_spin_unlock(&in->lock);
+	lx_act_all(in, list);
+	return 1;
+}
+#endif
+
 /*
- * Releases what is due, and sets the timer for what is not; returns how many groups that were. With batching one group is all
- * jobs of an instant, without it one job.
+ * Releases what is due, and sets the timer for what is not; returns how many groups that were, and one more for the policy's own
+ * timer. With batching one group is all jobs of an instant, without it one job.
  */
 static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
 {
@@ -215,6 +234,9 @@ static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
 		groups++;
 		LX_FORGET(list, groups);
 	}
+#ifdef LX_TIMER
+	groups += lx_timer_pending(in, instance);
+#endif
 	lx_arm(in);
 	return groups;
 }

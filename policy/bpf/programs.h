@@ -68,6 +68,9 @@ LX_PROGRAM(consume, LX_P(consume)(&state, task, time))
 LX_PROGRAM(exhaust, LX_P(exhaust)(&state, cpu, now))
 LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
 LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
+#ifdef LX_TIMER
+LX_PROGRAM(timer, LX_P(timer)(&state, cpu, now))
+#endif
 #ifndef LX_STEPS
 LX_PROGRAM(finish, state.forget = LX_P(finish)(&state, cpu, time, now))
 #endif
@@ -195,6 +198,11 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 	case LX_RIG_EXHAUST:
 		events_exhaust(cpu, task, time, now);
 		break;
+#ifdef LX_TIMER
+	case LX_RIG_TIMER:
+		events_timer(cpu, task, time, now);
+		break;
+#endif
 #ifndef LX_STEPS
 	case LX_RIG_FINISH:
 		events_finish(cpu, task, time, now);
@@ -251,6 +259,7 @@ LX_FN void record(const struct lx_rig_event *e, u32 event)
 	result->value = returns(e->kind) ? state.forget : 0;
 	result->actions = actions;
 	result->next_due = state.next_due;
+	result->next_timer = state.next_timer;
 	result->release = e->kind == LX_RIG_WAKE_UP ? woken : 0;
 	result->deadline_abs = 0;
 	result->budget_left = 0;

@@ -27,6 +27,7 @@ enum lx_rig_kind {
 	LX_RIG_FINISH = 12,
 	LX_RIG_ENTER = 13,
 	LX_RIG_WAKE_UP = 14,
+	LX_RIG_TIMER = 15,
 };
 
 struct lx_rig_task {
@@ -55,6 +56,7 @@ struct lx_rig_result {
 	/* take_due: the group; reschedule, finish: the task; message: 0 or 1. */
 	u32 value;
 	u64 next_due;
+	u64 next_timer;
 	/* Of the event's task, if that is one. */
 	u64 deadline_abs;
 	u64 budget_left;

@@ -13,7 +13,7 @@ use laxity_analysis::{
 use laxity_generate::{Emberson, Request};
 
 /// The bound.
-struct Hyperbolic;
+pub struct Hyperbolic;
 
 static INFO: TestInfo = TestInfo {
     name: "hyperbolic",

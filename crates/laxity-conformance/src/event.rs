@@ -34,6 +34,8 @@ pub enum Kind {
     Enter = 13,
     /// What it means that a task wakes up.
     WakeUp = 14,
+    /// The policy's own timer is due.
+    Timer = 15,
 }
 
 /// The arguments of an entry point (`struct lx_rig_event`).
@@ -58,7 +60,7 @@ pub(crate) const EVENT_BYTES: usize = 64;
 /// Bytes of a task's parameters in C.
 pub(crate) const TASK_BYTES: usize = 32;
 /// Bytes of a result in C, and of an action.
-pub(crate) const RESULT_BYTES: usize = 40;
+pub(crate) const RESULT_BYTES: usize = 48;
 pub(crate) const ACTION_BYTES: usize = 24;
 /// `LX_RIG_EVENTS`, `LX_RIG_ACTIONS`.
 pub(crate) const EVENTS_MAX: usize = 4096;
@@ -97,6 +99,8 @@ pub struct Decision {
     pub value: u32,
     /// The earliest pending release.
     pub next_due: u64,
+    /// When the policy's own timer is due.
+    pub next_timer: u64,
     /// Deadline and budget of the event's task afterwards; 0 if it has none.
     pub deadline_abs: u64,
     /// See `deadline_abs`.
@@ -148,9 +152,10 @@ pub(crate) fn decode_output(bytes: &[u8], events: usize) -> Result<Vec<Decision>
                 .collect(),
             value: u32_at(bytes, at + 4),
             next_due: u64_at(bytes, at + 8),
-            deadline_abs: u64_at(bytes, at + 16),
-            budget_left: u64_at(bytes, at + 24),
-            release: u64_at(bytes, at + 32),
+            next_timer: u64_at(bytes, at + 16),
+            deadline_abs: u64_at(bytes, at + 24),
+            budget_left: u64_at(bytes, at + 32),
+            release: u64_at(bytes, at + 40),
         });
         next += count;
     }

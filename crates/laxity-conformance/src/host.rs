@@ -125,7 +125,8 @@ impl Host {
             10..12 => self.now += self.random.random_range(0..80),
             12..28 => self.arrive_any(),
             28..30 => self.enter_any(),
-            30..40 => self.take_due(),
+            30..36 => self.take_due(),
+            36..40 => self.timer(),
             40..55 => self.release_any(),
             55..65 => self.message(),
             65..100 => {
@@ -255,6 +256,16 @@ impl Host {
         self.event(Event { kind: Kind::TakeDue, cpu: NONE, task: NONE, time: 0, now, parameters: None });
     }
 
+    /// The policy's own timer, when it is due or later.
+    fn timer(&mut self) {
+        let cpu = self.instance.own_timer_cpu();
+        if self.instance.next_timer() > self.now || self.cpus[cpu as usize].leaving {
+            return self.take_due();
+        }
+        let now = self.now;
+        self.event(Event { kind: Kind::Timer, cpu, task: NONE, time: 0, now, parameters: None });
+    }
+
     fn release_any(&mut self) {
         if self.taken.is_empty() {
             return;
@@ -318,6 +329,7 @@ impl Host {
             actions: actions.iter().map(action_bytes).collect(),
             value,
             next_due: self.instance.next_due(),
+            next_timer: self.instance.next_timer(),
             deadline_abs: task.map_or(0, |t| self.instance.deadline_abs(t)),
             budget_left: task.map_or(0, |t| self.instance.budget_left(t)),
             release: returned.release,
@@ -385,6 +397,7 @@ fn call(instance: &mut Instance, event: &Event) -> Returned {
         Kind::Message => return value(instance.message(cpu, now).into()),
         Kind::Suspend => instance.suspend(cpu, now),
         Kind::Resume => instance.resume(task, cpu, now),
+        Kind::Timer => instance.timer(cpu, now),
     }
     Returned::default()
 }

@@ -618,6 +618,9 @@ pub struct lx_state {
     pub message_mask: u32_,
     pub mailbox_next: u32_,
     pub message_sent: u64_,
+    pub next_timer: u64_,
+    pub timer_cpu: u32_,
+    pub reserved: u32_,
     pub task: *mut lx_task,
     pub cpu: *mut lx_cpu,
     pub cpu_heap: *mut lx_cpu_entry,
@@ -639,7 +642,7 @@ pub struct lx_state {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_state"][::core::mem::size_of::<lx_state>() - 256usize];
+    ["Size of lx_state"][::core::mem::size_of::<lx_state>() - 272usize];
     ["Alignment of lx_state"][::core::mem::align_of::<lx_state>() - 8usize];
     [
         "Offset of field: lx_state::config",
@@ -690,59 +693,68 @@ const _: () = {
         "Offset of field: lx_state::message_sent",
     ][::core::mem::offset_of!(lx_state, message_sent) - 104usize];
     [
+        "Offset of field: lx_state::next_timer",
+    ][::core::mem::offset_of!(lx_state, next_timer) - 112usize];
+    [
+        "Offset of field: lx_state::timer_cpu",
+    ][::core::mem::offset_of!(lx_state, timer_cpu) - 120usize];
+    [
+        "Offset of field: lx_state::reserved",
+    ][::core::mem::offset_of!(lx_state, reserved) - 124usize];
+    [
         "Offset of field: lx_state::task",
-    ][::core::mem::offset_of!(lx_state, task) - 112usize];
+    ][::core::mem::offset_of!(lx_state, task) - 128usize];
     [
         "Offset of field: lx_state::cpu",
-    ][::core::mem::offset_of!(lx_state, cpu) - 120usize];
+    ][::core::mem::offset_of!(lx_state, cpu) - 136usize];
     [
         "Offset of field: lx_state::cpu_heap",
-    ][::core::mem::offset_of!(lx_state, cpu_heap) - 128usize];
+    ][::core::mem::offset_of!(lx_state, cpu_heap) - 144usize];
     [
         "Offset of field: lx_state::ready",
-    ][::core::mem::offset_of!(lx_state, ready) - 136usize];
+    ][::core::mem::offset_of!(lx_state, ready) - 152usize];
     [
         "Offset of field: lx_state::node",
-    ][::core::mem::offset_of!(lx_state, node) - 144usize];
+    ][::core::mem::offset_of!(lx_state, node) - 160usize];
     [
         "Offset of field: lx_state::link",
-    ][::core::mem::offset_of!(lx_state, link) - 152usize];
+    ][::core::mem::offset_of!(lx_state, link) - 168usize];
     [
         "Offset of field: lx_state::map",
-    ][::core::mem::offset_of!(lx_state, map) - 160usize];
+    ][::core::mem::offset_of!(lx_state, map) - 176usize];
     [
         "Offset of field: lx_state::tree",
-    ][::core::mem::offset_of!(lx_state, tree) - 168usize];
+    ][::core::mem::offset_of!(lx_state, tree) - 184usize];
     [
         "Offset of field: lx_state::due",
-    ][::core::mem::offset_of!(lx_state, due) - 176usize];
+    ][::core::mem::offset_of!(lx_state, due) - 192usize];
     [
         "Offset of field: lx_state::group",
-    ][::core::mem::offset_of!(lx_state, group) - 184usize];
+    ][::core::mem::offset_of!(lx_state, group) - 200usize];
     [
         "Offset of field: lx_state::bucket",
-    ][::core::mem::offset_of!(lx_state, bucket) - 192usize];
+    ][::core::mem::offset_of!(lx_state, bucket) - 208usize];
     [
         "Offset of field: lx_state::run_queue",
-    ][::core::mem::offset_of!(lx_state, run_queue) - 200usize];
+    ][::core::mem::offset_of!(lx_state, run_queue) - 216usize];
     [
         "Offset of field: lx_state::operation",
-    ][::core::mem::offset_of!(lx_state, operation) - 208usize];
+    ][::core::mem::offset_of!(lx_state, operation) - 224usize];
     [
         "Offset of field: lx_state::flight",
-    ][::core::mem::offset_of!(lx_state, flight) - 216usize];
+    ][::core::mem::offset_of!(lx_state, flight) - 232usize];
     [
         "Offset of field: lx_state::mailbox",
-    ][::core::mem::offset_of!(lx_state, mailbox) - 224usize];
+    ][::core::mem::offset_of!(lx_state, mailbox) - 240usize];
     [
         "Offset of field: lx_state::message",
-    ][::core::mem::offset_of!(lx_state, message) - 232usize];
+    ][::core::mem::offset_of!(lx_state, message) - 248usize];
     [
         "Offset of field: lx_state::list",
-    ][::core::mem::offset_of!(lx_state, list) - 240usize];
+    ][::core::mem::offset_of!(lx_state, list) - 256usize];
     [
         "Offset of field: lx_state::action",
-    ][::core::mem::offset_of!(lx_state, action) - 248usize];
+    ][::core::mem::offset_of!(lx_state, action) - 264usize];
 };
 impl Default for lx_state {
     fn default() -> Self {
@@ -757,6 +769,7 @@ impl Default for lx_state {
 #[derive(Debug, Copy, Clone)]
 pub struct lx_policy {
     pub name: *const ::core::ffi::c_char,
+    pub counts_use: u32_,
     pub init: ::core::option::Option<unsafe extern "C" fn(s: *mut lx_state)>,
     pub enter: ::core::option::Option<
         unsafe extern "C" fn(s: *mut lx_state, task: u32_),
@@ -770,8 +783,14 @@ pub struct lx_policy {
             now: u64_,
         ),
     >,
+    pub take_due: ::core::option::Option<
+        unsafe extern "C" fn(s: *mut lx_state, now: u64_) -> u32_,
+    >,
     pub release_group: ::core::option::Option<
         unsafe extern "C" fn(s: *mut lx_state, group: u32_, now: u64_),
+    >,
+    pub timer: ::core::option::Option<
+        unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, now: u64_),
     >,
     pub complete: ::core::option::Option<
         unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, next_release: u64_, now: u64_),
@@ -825,62 +844,71 @@ pub struct lx_policy {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_policy"][::core::mem::size_of::<lx_policy>() - 144usize];
+    ["Size of lx_policy"][::core::mem::size_of::<lx_policy>() - 168usize];
     ["Alignment of lx_policy"][::core::mem::align_of::<lx_policy>() - 8usize];
     [
         "Offset of field: lx_policy::name",
     ][::core::mem::offset_of!(lx_policy, name) - 0usize];
     [
+        "Offset of field: lx_policy::counts_use",
+    ][::core::mem::offset_of!(lx_policy, counts_use) - 8usize];
+    [
         "Offset of field: lx_policy::init",
-    ][::core::mem::offset_of!(lx_policy, init) - 8usize];
+    ][::core::mem::offset_of!(lx_policy, init) - 16usize];
     [
         "Offset of field: lx_policy::enter",
-    ][::core::mem::offset_of!(lx_policy, enter) - 16usize];
+    ][::core::mem::offset_of!(lx_policy, enter) - 24usize];
     [
         "Offset of field: lx_policy::arrive",
-    ][::core::mem::offset_of!(lx_policy, arrive) - 24usize];
+    ][::core::mem::offset_of!(lx_policy, arrive) - 32usize];
+    [
+        "Offset of field: lx_policy::take_due",
+    ][::core::mem::offset_of!(lx_policy, take_due) - 40usize];
     [
         "Offset of field: lx_policy::release_group",
-    ][::core::mem::offset_of!(lx_policy, release_group) - 32usize];
+    ][::core::mem::offset_of!(lx_policy, release_group) - 48usize];
+    [
+        "Offset of field: lx_policy::timer",
+    ][::core::mem::offset_of!(lx_policy, timer) - 56usize];
     [
         "Offset of field: lx_policy::complete",
-    ][::core::mem::offset_of!(lx_policy, complete) - 40usize];
+    ][::core::mem::offset_of!(lx_policy, complete) - 64usize];
     [
         "Offset of field: lx_policy::reschedule",
-    ][::core::mem::offset_of!(lx_policy, reschedule) - 48usize];
+    ][::core::mem::offset_of!(lx_policy, reschedule) - 72usize];
     [
         "Offset of field: lx_policy::finish",
-    ][::core::mem::offset_of!(lx_policy, finish) - 56usize];
+    ][::core::mem::offset_of!(lx_policy, finish) - 80usize];
     [
         "Offset of field: lx_policy::consume",
-    ][::core::mem::offset_of!(lx_policy, consume) - 64usize];
+    ][::core::mem::offset_of!(lx_policy, consume) - 88usize];
     [
         "Offset of field: lx_policy::exhaust",
-    ][::core::mem::offset_of!(lx_policy, exhaust) - 72usize];
+    ][::core::mem::offset_of!(lx_policy, exhaust) - 96usize];
     [
         "Offset of field: lx_policy::step",
-    ][::core::mem::offset_of!(lx_policy, step) - 80usize];
+    ][::core::mem::offset_of!(lx_policy, step) - 104usize];
     [
         "Offset of field: lx_policy::message",
-    ][::core::mem::offset_of!(lx_policy, message) - 88usize];
+    ][::core::mem::offset_of!(lx_policy, message) - 112usize];
     [
         "Offset of field: lx_policy::suspend",
-    ][::core::mem::offset_of!(lx_policy, suspend) - 96usize];
+    ][::core::mem::offset_of!(lx_policy, suspend) - 120usize];
     [
         "Offset of field: lx_policy::resume",
-    ][::core::mem::offset_of!(lx_policy, resume) - 104usize];
+    ][::core::mem::offset_of!(lx_policy, resume) - 128usize];
     [
         "Offset of field: lx_policy::complete_here",
-    ][::core::mem::offset_of!(lx_policy, complete_here) - 112usize];
+    ][::core::mem::offset_of!(lx_policy, complete_here) - 136usize];
     [
         "Offset of field: lx_policy::exhaust_here",
-    ][::core::mem::offset_of!(lx_policy, exhaust_here) - 120usize];
+    ][::core::mem::offset_of!(lx_policy, exhaust_here) - 144usize];
     [
         "Offset of field: lx_policy::await_",
-    ][::core::mem::offset_of!(lx_policy, await_) - 128usize];
+    ][::core::mem::offset_of!(lx_policy, await_) - 152usize];
     [
         "Offset of field: lx_policy::lock_of",
-    ][::core::mem::offset_of!(lx_policy, lock_of) - 136usize];
+    ][::core::mem::offset_of!(lx_policy, lock_of) - 160usize];
 };
 impl Default for lx_policy {
     fn default() -> Self {

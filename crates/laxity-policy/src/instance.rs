@@ -137,6 +137,7 @@ pub struct Instance {
 #[derive(Clone, Copy)]
 struct Entries {
     arrive: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u32, u64),
+    take_due: unsafe extern "C" fn(*mut ffi::lx_state, u64) -> u32,
     release_group: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64),
     complete: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u64),
     reschedule: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64) -> u32,
@@ -181,6 +182,7 @@ impl Instance {
             layout,
             entries: Entries {
                 arrive: entries.arrive.expect("every policy has it"),
+                take_due: entries.take_due.expect("every policy has it"),
                 release_group: entries.release_group.expect("every policy has it"),
                 complete: entries.complete.expect("every policy has it"),
                 reschedule: entries.reschedule.expect("every policy has it"),
@@ -206,6 +208,28 @@ impl Instance {
     pub fn next_due(&self) -> u64 {
         // SAFETY: the state lives as long as self.
         unsafe { self.state.as_ref().next_due }
+    }
+
+    /// When the policy's own timer is due ([`Instance::timer`]), or [`crate::NEVER`].
+    #[inline]
+    pub fn next_timer(&self) -> u64 {
+        // SAFETY: the state lives as long as self.
+        unsafe { self.state.as_ref().next_timer }
+    }
+
+    /// The CPU that takes the interrupt of the policy's own timer.
+    #[inline]
+    pub fn own_timer_cpu(&self) -> u32 {
+        // SAFETY: the state lives as long as self.
+        unsafe { self.state.as_ref().timer_cpu }
+    }
+
+    /// The policy's own timer has come, on `cpu`. Nothing for a policy without one.
+    pub fn timer(&mut self, cpu: u32, now: u64) {
+        if let Some(timer) = self.entries.table.entries().timer {
+            // SAFETY: the state is valid and belongs to this instance alone.
+            unsafe { timer(self.state.as_ptr(), cpu, now) }
+        }
     }
 
     /// Jobs that are ready or linked to a CPU. O(m).
@@ -290,7 +314,7 @@ impl Instance {
     #[inline]
     pub fn take_due(&mut self, now: u64) -> Option<u32> {
         // SAFETY: the state is valid and belongs to this instance alone.
-        let group = unsafe { ffi::lx_policy_take_due(self.state.as_ptr(), now) };
+        let group = unsafe { (self.entries.take_due)(self.state.as_ptr(), now) };
         (group != NONE).then_some(group)
     }
 

@@ -40,6 +40,11 @@ impl Table {
         self.0.step.is_some()
     }
 
+    /// Whether the policy looks at what is left of budgets although they are not enforced ([`crate::Instance::consume`]).
+    pub fn counts_use(self) -> bool {
+        self.0.counts_use != 0
+    }
+
     pub(crate) fn entries(self) -> &'static ffi::lx_policy {
         self.0
     }

@@ -3,8 +3,9 @@
 use crate::axis::{Axis, Variable};
 use crate::file::Written;
 use crate::quantity::Quantity;
-use laxity_generate::{Parameters, Request, description, seed_of};
-use laxity_model::{Diagnostic, Result};
+use crate::sets::Given;
+use laxity_generate::{GENERATORS, Parameters, Request, seed_of};
+use laxity_model::{Diagnostic, Names, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -69,6 +70,12 @@ impl Family {
         let point = if variable.changes_sets() { vec![variable as u64, value] } else { Vec::new() };
         let words: Vec<u64> = std::iter::once(seed).chain(point).chain(self.words_of_seed()).collect();
         seed_of(&words)
+    }
+
+    /// What gives its sets, if no generator of laxity does, with the parameters.
+    pub(crate) fn given(&self) -> Option<(Given, BTreeMap<String, String>)> {
+        let given = Given::named(&self.generator)?;
+        Some((given, self.parameters.iter().map(|(name, value)| (name.clone(), value.text())).collect()))
     }
 
     /// What draws the sets at a value of the axis: set k there is a function of the study's seed, the family, what varies and k.
@@ -156,7 +163,12 @@ pub(crate) fn families(
         return Err(Diagnostic::usage(format!("generator: `{varies}` is given, and also what varies"))
             .hint(format!("leave `{varies}` out of the generator, or let something else vary")));
     }
-    combinations.into_iter().map(|chosen| family(&name, &parameters, chosen)).collect()
+    let families: Vec<Family> =
+        combinations.into_iter().map(|chosen| family(&name, &parameters, chosen)).collect::<Result<_>>()?;
+    for (given, parameters) in families.iter().filter_map(Family::given) {
+        given.check(&parameters, varies, variable.changes_sets() && variable != Variable::Processors)?;
+    }
+    Ok(families)
 }
 
 /// The generator's name, and the rest.
@@ -166,9 +178,10 @@ fn split(generator: &BTreeMap<String, Written>) -> Result<(String, BTreeMap<Stri
         return Err(Diagnostic::usage("generator: `name` is missing")
             .hint("name a generator, as in `name = \"unc\"` (see `laxity list`)"));
     };
-    if description(&name).is_none() {
-        // Says which there are.
-        Request::from_parameters(&name, 0, &Parameters::new()).map_err(|error| error.context("generator"))?;
+    let known: Vec<&str> =
+        GENERATORS.iter().map(|generator| generator.name).chain(Given::ALL.map(Given::name)).collect();
+    if !known.contains(&name.as_str()) {
+        return Err(Names::of("generator", &known).unknown(&name).context("generator"));
     }
     Ok((name, parameters))
 }

@@ -196,7 +196,8 @@ pub(crate) struct StudyFile {
     /// What varies.
     pub(crate) axis: AxisFile,
     /// What draws task sets: `name` is that of a generator, the rest are its parameters, as on the command line (`laxity list`),
-    /// without what varies.
+    /// without what varies. `files` takes sets from the files of a `directory`, `command` those that a command prints (`run`); in both,
+    /// `{name}` stands for what varies or a parameter of that name, in `run` also `{seed}` and `{index}`.
     pub(crate) generator: BTreeMap<String, Written>,
     /// More values of the generator's parameters: every combination is a family of task sets, with figures of its own.
     #[serde(default)]

@@ -34,6 +34,7 @@ mod refinement;
 mod results;
 mod runs;
 mod sampler;
+mod sets;
 mod simulations;
 mod study;
 mod table;
@@ -48,10 +49,10 @@ pub use file::{AdmissionWord, STUDY_VERSION, StudyKind, study_schema};
 pub use journal::{DESCRIPTION_FILE, Journal, POINTS_FILE, Point, Points};
 pub use metric::{Measure, Metric, Unit};
 pub use outcomes::{SetOutcome, Simulated};
-pub use outline::{Changes, Drawn, Outline};
+pub use outline::{Changes, Outline};
 pub use profiles::{PROFILES, Profile, read_overheads};
 pub use proofs::{
-    ACCEPTED, Costing, Curve, METRICS_OF_PROOFS, NOT_APPLICABLE, OUT_OF_WORK, ProofSampler, Proofs,
+    ACCEPTED, Costing, Curve, METRICS_OF_PROOFS, NOT_APPLICABLE, OUT_OF_WORK, OwnTests, ProofSampler, Proofs,
     ProofsAnswer, Series, guarantee_name, proofs_answer_schema,
 };
 pub use quantity::Quantity;

@@ -6,9 +6,12 @@ use crate::file::{AxisFile, RefineFile, StudyFile};
 use crate::journal::Point;
 use crate::quantity::Quantity;
 use crate::refinement::{DEPTH_MOST, Refinement};
-use laxity_generate::{Decimal, Prepared, Request};
+use crate::sets::{Place, Source, fingerprint};
+use laxity_generate::{Decimal, Prepared, Request, seed_of};
 use laxity_model::{Diagnostic, Result, Task, shown};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// The most sets of a point.
 const SETS_MOST: u64 = 1_000_000;
@@ -43,6 +46,10 @@ pub struct Outline {
     pub axis: Axis,
     /// Kinds of task sets, figures for each.
     pub families: Vec<Family>,
+    /// Where files are looked for.
+    beside: PathBuf,
+    /// A number that is another one for other sets in files; nothing without such.
+    files: Option<u64>,
 }
 
 impl Outline {
@@ -51,6 +58,7 @@ impl Outline {
         file: &StudyFile,
         stem: &str,
         processors: Option<u32>,
+        beside: &Path,
         changes: Changes,
     ) -> Result<Outline> {
         let name = file.name.clone().unwrap_or_else(|| stem.to_owned());
@@ -67,6 +75,8 @@ impl Outline {
             sets,
             families: families(&file.generator, &file.matrix, axis.variable)?,
             axis,
+            beside: beside.to_owned(),
+            files: None,
         })
     }
 
@@ -77,6 +87,9 @@ impl Outline {
         own["sets"] = json!(self.sets);
         own["axis"] = self.axis.description();
         own["families"] = self.families.iter().map(Family::description).collect();
+        if let Some(files) = self.files {
+            own["files"] = json!(format!("{files:016x}"));
+        }
         own
     }
 
@@ -93,10 +106,43 @@ impl Outline {
     ///
     /// # Errors
     ///
-    /// As [`Outline::request`].
-    pub fn drawn(&self, point: Point, processors: u32) -> Result<Drawn> {
-        let prepared = self.request(point, processors)?.map(|request| request.prepare()).transpose()?;
-        Ok(Drawn { prepared })
+    /// As [`Outline::request`]; there are not so many sets.
+    pub(crate) fn drawn(&self, point: Point, processors: u32) -> Result<Drawn> {
+        if let Some((given, parameters)) = self.families[point.family].given() {
+            let place = self.place(point, processors);
+            let source = given.source(&parameters, &place).map_err(|error| error.context("generator"))?;
+            return Ok(Drawn::Given(source));
+        }
+        let request = self.request(point, processors)?;
+        Ok(request.map(|request| request.prepare()).transpose()?.map_or(Drawn::Nothing, Drawn::Generated))
+    }
+
+    /// Looks at the sets that are in files, so that a study with others is another study.
+    pub(crate) fn look_at_files(&mut self, processors: impl Fn(u64) -> Result<u32>) -> Result<()> {
+        let mut found = Vec::new();
+        for (family, of_family) in self.families.iter().enumerate() {
+            if of_family.given().is_none() {
+                continue;
+            }
+            for value in self.axis.grid() {
+                if let Drawn::Given(source) = self.drawn(Point { family, value }, processors(value)?)? {
+                    found.extend(fingerprint(&source)?);
+                }
+            }
+        }
+        self.files = (!found.is_empty()).then(|| seed_of(&found));
+        Ok(())
+    }
+
+    fn place(&self, point: Point, processors: u32) -> Place<'_> {
+        Place {
+            axis: &self.axis,
+            value: point.value,
+            processors,
+            seed: self.seed_of_point(point),
+            sets: self.sets,
+            beside: &self.beside,
+        }
     }
 
     /// The seed of all that is random beside the sets of a point.
@@ -113,9 +159,13 @@ impl Outline {
 
 /// The sets of a point.
 #[derive(Debug)]
-pub struct Drawn {
-    /// Nothing: the set without tasks.
-    prepared: Option<Prepared>,
+pub(crate) enum Drawn {
+    /// All are the set without tasks.
+    Nothing,
+    /// By a generator.
+    Generated(Prepared),
+    /// From files or by a command.
+    Given(Source),
 }
 
 impl Drawn {
@@ -123,9 +173,13 @@ impl Drawn {
     ///
     /// # Errors
     ///
-    /// There is no such set.
-    pub fn tasks(&self, index: u64) -> Result<Vec<Task>> {
-        self.prepared.as_ref().map_or(Ok(Vec::new()), |sets| sets.tasks(index))
+    /// There is no such set; it was stopped.
+    pub(crate) fn tasks(&self, index: u64, stop: &AtomicBool) -> Result<Vec<Task>> {
+        match self {
+            Drawn::Nothing => Ok(Vec::new()),
+            Drawn::Generated(sets) => sets.tasks(index),
+            Drawn::Given(sets) => sets.tasks(index, stop),
+        }
     }
 }
 

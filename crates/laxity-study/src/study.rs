@@ -5,9 +5,9 @@ use crate::file::{StudyFile, StudyKind};
 use crate::journal::Point;
 use crate::metric::Metric;
 use crate::outline::{Changes, Outline};
-use crate::proofs::{METRICS_OF_PROOFS, ProofSampler, Proofs, processors};
+use crate::proofs::{METRICS_OF_PROOFS, OwnTests, ProofSampler, Proofs, processors};
 use crate::sampler::Sampler;
-use crate::simulations::{SimulationSampler, Simulations, machine};
+use crate::simulations::{SimulationSampler, Simulations, cpus, machine};
 use crate::tally::{SetResult, Tally};
 use laxity_model::{Diagnostic, Result, Task, name_of, read_file};
 use serde::{Deserialize, Serialize};
@@ -53,9 +53,18 @@ impl Study {
     ///
     /// What is wrong in a file, with its place, the rule and the fix; a file that is not there.
     pub fn read(path: &Path, changes: Changes) -> Result<Study> {
+        Study::read_with(path, changes, &[])
+    }
+
+    /// The same with tests of one's own, which its curves can name beside those of the catalogue.
+    ///
+    /// # Errors
+    ///
+    /// As [`Study::read`]; a test with a name of the catalogue.
+    pub fn read_with(path: &Path, changes: Changes, own_tests: OwnTests<'_>) -> Result<Study> {
         let beside = path.parent().unwrap_or(Path::new(""));
         let stem = name_of(path);
-        read_file(path, |text| Study::of(&StudyFile::read(text)?, &stem, beside, changes))
+        read_file(path, |text| Study::of(&StudyFile::read(text)?, &stem, (beside, own_tests), changes))
     }
 
     /// Reads a study from TOML or JSON, with a name for one that has none. Files that it names are looked for in `beside`.
@@ -64,22 +73,37 @@ impl Study {
     ///
     /// As [`Study::read`].
     pub fn from_text(text: &str, name: &str, beside: &Path) -> Result<Study> {
-        Study::of(&StudyFile::read(text)?, name, beside, Changes::default())
+        Study::from_text_with(text, name, beside, &[])
     }
 
-    fn of(file: &StudyFile, stem: &str, beside: &Path, changes: Changes) -> Result<Study> {
+    /// The same with tests of one's own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Study::read_with`].
+    pub fn from_text_with(text: &str, name: &str, beside: &Path, own_tests: OwnTests<'_>) -> Result<Study> {
+        Study::of(&StudyFile::read(text)?, name, (beside, own_tests), Changes::default())
+    }
+
+    fn of(
+        file: &StudyFile,
+        stem: &str,
+        (beside, own_tests): (&Path, OwnTests<'_>),
+        changes: Changes,
+    ) -> Result<Study> {
         match file.kind {
             StudyKind::Schedulability => {
-                let outline = Outline::of(file, stem, processors(file)?, changes)?;
-                let proofs = Proofs::of(file, &outline.axis, beside)?;
+                let mut outline = Outline::of(file, stem, processors(file)?, beside, changes)?;
+                let proofs = Proofs::of(file, &outline.axis, beside, own_tests)?;
+                outline.look_at_files(|value| proofs.processors_at(value))?;
                 proofs.check(&outline)?;
                 Ok(Study { outline, back_end: BackEnd::Proofs(proofs) })
             }
             StudyKind::Simulation => {
                 let platform = machine(file, beside)?;
-                let outline =
-                    Outline::of(file, stem, platform.as_ref().map(crate::simulations::cpus), changes)?;
+                let mut outline = Outline::of(file, stem, platform.as_ref().map(cpus), beside, changes)?;
                 let simulations = Simulations::of(file, &outline.axis, platform, beside)?;
+                outline.look_at_files(|value| Ok(cpus(&simulations.platform_at(value)?)))?;
                 simulations.check(&outline)?;
                 Ok(Study { outline, back_end: BackEnd::Simulations(simulations) })
             }

@@ -68,7 +68,7 @@ static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 		add_event(h, a->cpu, EVENT_KICK, 0);
 		return 0;
 	case LX_ARM:
-		return a->time == h->s->next_due ? 0 : fail(h, "timer", a->time, h->s->next_due);
+		return a->time == h->s->next_due || a->time == h->s->next_timer ? 0 : fail(h, "timer", a->time, h->s->next_due);
 	case LX_NOTIFY:
 		add_event(h, a->cpu, EVENT_MESSAGE, 0);
 		return 0;
@@ -230,7 +230,7 @@ static void collect_due(struct host *h)
 {
 	u32 group;
 
-	while ((group = lx_policy_take_due(h->s, h->now)) != LX_NONE)
+	while ((group = h->policy->take_due(h->s, h->now)) != LX_NONE)
 		add_event(h, h->s->group[group].cpu, EVENT_GROUP, group);
 	for (u32 i = 0; i < h->tasks; i++) {
 		struct model_task *t = &h->task[i];

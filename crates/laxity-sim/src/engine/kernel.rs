@@ -27,6 +27,8 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(super) enum Work {
     /// A release interrupt: a group of jobs.
     Release(u32),
+    /// The interrupt of the policy's own timer.
+    Timer,
     /// The job that ran has ended; the next one of its task arrives then.
     Complete(u64),
     /// The budget of the job that ran is used up.
@@ -176,7 +178,7 @@ impl CellKernel {
 
     fn cost_of(&self, work: Work) -> (&Prepared, EventKind) {
         match work {
-            Work::Release(_) => (&self.release, EventKind::ReleaseOverhead),
+            Work::Release(_) | Work::Timer => (&self.release, EventKind::ReleaseOverhead),
             Work::Complete(_) | Work::Exhaust | Work::Reschedule => {
                 (&self.scheduling, EventKind::SchedulingOverhead)
             }
@@ -259,7 +261,21 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             let latency = kernel.cells[cell].release_latency.draw(&mut kernel.rng);
             kernel.plan(self.now + latency, Coming::Arrives { cpu, work: Work::Release(group), from: NONE });
         }
+        self.kernel_own_timer(cell);
         self.arm(cell);
+    }
+
+    /// The same for the policy's own timer, if that has come.
+    fn kernel_own_timer(&mut self, cell: usize) {
+        let state = &mut self.cells[cell];
+        if state.own_timer() > self.now {
+            return;
+        }
+        let cpu = state.cpus[state.instance.own_timer_cpu() as usize];
+        state.timer_is_coming = true;
+        let kernel = self.kernel.as_mut().expect("as above");
+        let latency = kernel.cells[cell].release_latency.draw(&mut kernel.rng);
+        kernel.plan(self.now + latency, Coming::Arrives { cpu, work: Work::Timer, from: NONE });
     }
 
     fn arrives(&mut self, cpu: u32, work: Work, from: u32) {
@@ -315,7 +331,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     fn locks_of(&self, cell: u32, local: u32, work: Work) -> Locks {
         let event = match work {
-            Work::Release(_) => PolicyEvent::Release,
+            Work::Release(_) | Work::Timer => PolicyEvent::Release,
             Work::Complete(_) => PolicyEvent::Complete,
             Work::Exhaust => PolicyEvent::Exhaust,
             Work::Reschedule => PolicyEvent::Reschedule,
@@ -334,6 +350,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let instance = &mut self.cells[cell as usize].instance;
         match work {
             Work::Release(group) => instance.release_group(group, now),
+            Work::Timer => {
+                instance.timer(local, now);
+                self.cells[cell as usize].timer_is_coming = false;
+            }
             Work::Complete(next_release) => {
                 instance.complete(local, next_release, now);
                 self.kernel().cores[cpu as usize].decides = true;
@@ -365,6 +385,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         core.decides = false;
         core.own_kick = false;
         let task = self.reschedule(cpu);
+        self.arm(self.cpus[cpu as usize].cell as usize);
         self.cpus[cpu as usize].decided = task;
         let changed = self.stop_unless(cpu, task) || self.would_change(cpu, task);
         let cell = self.cpus[cpu as usize].cell;

@@ -53,6 +53,8 @@ struct CellState {
     tasks: Vec<u32>,
     /// Whether each is one no more; empty where none ever is.
     gone: Vec<bool>,
+    /// The interrupt of the policy's own timer is on its way.
+    timer_is_coming: bool,
 }
 
 /// A CPU while it is simulated.
@@ -109,6 +111,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     dedicated: bool,
     /// The policy's operations take several steps.
     has_steps: bool,
+    /// The policy looks at budgets, whether or not they are enforced.
+    counts_use: bool,
     /// Units of work in a ns at speed 1.
     scale: u64,
     /// Jobs and budgets end at multiples of this ([`Setup::at_ticks`]); 0: when they end.
@@ -140,9 +144,14 @@ pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &At
     }
 }
 
+fn table_of(setup: &Setup<'_>) -> Table {
+    setup.table.unwrap_or_else(|| Table::of(setup.scheduler.policy))
+}
+
 /// Whether nothing but jobs takes time, and all the time they ask for.
 fn is_ideal(setup: &Setup<'_>) -> bool {
-    !Kernel::is_needed(setup)
+    !table_of(setup).counts_use()
+        && !Kernel::is_needed(setup)
         && !Idle::is_needed(setup)
         && !setup.costs.has_cold_caches()
         && setup.budget_mode == BudgetMode::Off
@@ -154,7 +163,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     fn new(setup: &Setup<'_>, observer: &'a mut O) -> Result<Self> {
         let scale = work_scale(setup)?;
         check_work(setup, scale)?;
-        let table = setup.table.unwrap_or_else(|| Table::of(setup.scheduler.policy));
+        let table = table_of(setup);
         let index_of = |number: u32| {
             let cores = setup.platform.cores();
             cores
@@ -192,6 +201,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                 instance: Instance::new(table, config, &parameters, &sockets(setup, &own)),
                 cpus: cores,
                 gone: vec![false; if changes { members.len() } else { 0 }],
+                timer_is_coming: false,
                 tasks: members.into_iter().map(index_u32).collect(),
             });
         }
@@ -232,6 +242,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             budget_mode: setup.budget_mode,
             dedicated,
             has_steps: table.has_steps(),
+            counts_use: table.counts_use(),
             scale,
             tick: if setup.at_ticks { setup.background.tick.as_ns() } else { 0 },
             watch: Watch::new(setup, O::EVENTS),
@@ -268,11 +279,12 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         }
     }
 
-    /// Sets a cell's release timer.
+    /// Sets a cell's timer, for releases and for the policy itself.
     #[inline]
     fn arm(&mut self, cell: usize) {
-        let due = self.cells[cell].instance.next_due();
-        self.timers.set(cell, due);
+        let state = &self.cells[cell];
+        let due = state.instance.next_due();
+        self.timers.set(cell, if IDEAL { due } else { due.min(state.own_timer()) });
     }
 
     /// Whether the kernel's work takes time or interleaves.
@@ -291,6 +303,12 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     #[inline]
     fn has_budgets(&self) -> bool {
         !IDEAL && self.budget_mode != BudgetMode::Off
+    }
+
+    /// Whether the policy has to know what jobs have used (`policy/native.h`: consume).
+    #[inline]
+    fn counts_use(&self) -> bool {
+        !IDEAL && (self.counts_use || self.budget_mode != BudgetMode::Off)
     }
 
     fn run(mut self, interrupt: &AtomicBool) -> Ended {

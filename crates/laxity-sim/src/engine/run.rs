@@ -69,6 +69,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             }
         }
         self.observer.job(&job);
+        if self.counts_use() && !self.has_budgets() {
+            // Every job has a budget of its own.
+            self.tasks[task as usize].budget_used = 0;
+        }
         let next_release = self.next_job(task, self.now);
         if self.has_kernel() {
             self.kernel_completed(cpu, next_release);
@@ -166,6 +170,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             if !more {
                 break;
             }
+        }
+        if !IDEAL && self.cells[cell].own_timer() <= now {
+            let instance = &mut self.cells[cell].instance;
+            instance.timer(instance.own_timer_cpu(), now);
+            self.carry_out(index_u32(cell));
         }
         self.arm(cell);
     }
@@ -266,14 +275,18 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     #[inline]
     fn decide(&mut self, cpu: u32) {
+        if self.counts_use() {
+            self.account(cpu as usize);
+        }
         let core = &mut self.cpus[cpu as usize];
         let cell = core.cell;
         let state = &mut self.cells[cell as usize];
         let task = state.reschedule(core.local, self.now);
         core.decided = task;
-        // Only operations in several steps have more to do.
+        // Only operations in several steps, and policies with a timer, have more to do.
         if !state.instance.actions().is_empty() {
             self.carry_out(cell);
+            self.arm(cell as usize);
         }
         if self.has_background() {
             self.cpus[cpu as usize].decided = self.unless_others_go_first(cpu, task);
@@ -319,7 +332,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// What runs on `cpu` leaves it, unless that is `task`. Whether it did.
     #[inline(always)]
     pub(super) fn stop_unless(&mut self, cpu: u32, task: u32) -> bool {
-        let has_budgets = self.has_budgets();
+        let counts_use = self.counts_use();
         let core = &mut self.cpus[cpu as usize];
         let before = core.running;
         if before == NONE || before == task {
@@ -327,7 +340,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         let state = &mut self.tasks[before as usize];
         let work = core.account(state, self.now);
-        if has_budgets && work > 0 {
+        if counts_use && work > 0 {
             self.cells[core.cell as usize].consume(state, work, self.scale);
         }
         self.rests(cpu);
@@ -435,20 +448,26 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// Brings the job on a CPU up to date: how long it has held the CPU, and what work is left.
     #[inline]
     pub(super) fn account(&mut self, cpu: usize) {
-        let has_budgets = self.has_budgets();
+        let counts_use = self.counts_use();
         let core = &mut self.cpus[cpu];
         if core.running == NONE {
             return;
         }
         let task = &mut self.tasks[core.running as usize];
         let work = core.account(task, self.now);
-        if has_budgets && work > 0 {
+        if counts_use && work > 0 {
             self.cells[core.cell as usize].consume(task, work, self.scale);
         }
     }
 }
 
 impl CellState {
+    /// When the policy's own timer is due, unless that is on its way already.
+    #[inline]
+    pub(super) fn own_timer(&self) -> u64 {
+        if self.timer_is_coming { NEVER } else { self.instance.next_timer() }
+    }
+
     /// Asks the policy which task, as the set numbers them, `local` is to run from now on.
     #[inline]
     fn reschedule(&mut self, local: u32, now: u64) -> u32 {

@@ -11,6 +11,8 @@ pub(super) struct Judge<'a> {
     pub(super) series: &'a Series,
     pub(super) tasks: &'a [SporadicTask],
     pub(super) working_sets: &'a [u64],
+    /// Priorities as given; none unless all tasks have one.
+    pub(super) given_priorities: &'a [u32],
     /// What a test may take on a cell.
     pub(super) work: Work,
 }
@@ -56,7 +58,7 @@ impl Judge<'_> {
         let placed = Placed {
             tasks: self.tasks,
             working_sets: self.working_sets,
-            given_priorities: &[],
+            given_priorities: self.given_priorities,
             cells: &[],
             servers: &[],
             overheads: self.series.overheads.as_ref().map(|costing| &costing.overheads),

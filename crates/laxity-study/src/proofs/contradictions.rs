@@ -4,13 +4,20 @@
 //! 2. A curve with tests is judged by these and by nothing else, for each guarantee that it is drawn for.
 //! 3. What is given for one guarantee is of a curve that is drawn for it.
 
+use super::curve::{OwnTests, named};
 use super::{Curve, guarantee_name};
 use crate::file::CurveFile;
-use laxity_analysis::{Guarantee, catalogue};
+use laxity_analysis::Guarantee;
 use laxity_model::{Diagnostic, Result, Scope};
 
 /// Refuses what contradicts itself. `study` has the study's guarantees.
-pub(super) fn check(curve: &Curve, file: &CurveFile, study: &[Guarantee], clusters: bool) -> Result<()> {
+pub(super) fn check(
+    curve: &Curve,
+    file: &CurveFile,
+    study: &[Guarantee],
+    clusters: bool,
+    own_tests: OwnTests<'_>,
+) -> Result<()> {
     check_places(curve, file, clusters)?;
     let own: Vec<Guarantee> = match &file.guarantees {
         None => study.to_vec(),
@@ -23,7 +30,7 @@ pub(super) fn check(curve: &Curve, file: &CurveFile, study: &[Guarantee], cluste
         ))
         .hint(format!("add \"{name}\" to the study's `guarantees`, or leave it out here")));
     }
-    check_tests(file, &own)?;
+    check_tests(file, &own, own_tests)?;
     check_overheads(file, &own)
 }
 
@@ -45,8 +52,8 @@ fn check_places(curve: &Curve, file: &CurveFile, clusters: bool) -> Result<()> {
     }
 }
 
-fn check_tests(file: &CurveFile, own: &[Guarantee]) -> Result<()> {
-    let tests: Vec<_> = file.tests.iter().filter_map(|name| catalogue::test(name)).collect();
+fn check_tests(file: &CurveFile, own: &[Guarantee], own_tests: OwnTests<'_>) -> Result<()> {
+    let tests: Vec<_> = file.tests.iter().filter_map(|name| named(name, own_tests)).collect();
     if let Some(test) = tests.iter().find(|test| !own.contains(&test.info().guarantee)) {
         let (name, proves) = (test.info().name, guarantee_name(test.info().guarantee));
         return Err(Diagnostic::usage(format!(

@@ -177,7 +177,7 @@ pub(crate) fn curves(
     files: &[CurveFile],
     guarantees: &[Guarantee],
     clusters: bool,
-    beside: &Path,
+    (beside, own_tests): (&Path, OwnTests<'_>),
 ) -> Result<(Vec<Curve>, Vec<Series>)> {
     let curves: Vec<Curve> = files.iter().map(curve).collect::<Result<_>>()?;
     for (at, curve) in curves.iter().enumerate() {
@@ -189,7 +189,7 @@ pub(crate) fn curves(
     let mut series = Vec::new();
     for &guarantee in guarantees {
         for (at, file) in files.iter().enumerate() {
-            let one = series_of(at, &curves[at], file, guarantee, beside);
+            let one = series_of((at, &curves[at]), file, guarantee, beside, own_tests);
             series.extend(one.map_err(|error| error.context(format!("curve `{}`", curves[at].name)))?);
         }
     }
@@ -202,7 +202,7 @@ pub(crate) fn curves(
         .hint("leave its `guarantees` out, or add one of them to the study's"));
     }
     for (curve, file) in curves.iter().zip(files) {
-        super::contradictions::check(curve, file, guarantees, clusters)
+        super::contradictions::check(curve, file, guarantees, clusters, own_tests)
             .map_err(|error| error.context(format!("curve `{}`", curve.name)))?;
     }
     Ok((curves, series))
@@ -233,11 +233,11 @@ fn curve(file: &CurveFile) -> Result<Curve> {
 }
 
 fn series_of(
-    at: usize,
-    curve: &Curve,
+    (at, curve): (usize, &Curve),
     file: &CurveFile,
     guarantee: Guarantee,
     beside: &Path,
+    own_tests: OwnTests<'_>,
 ) -> Result<Option<Series>> {
     let wanted = |written: &WrittenGuarantee| Guarantee::from(*written) == guarantee;
     if file.guarantees.as_ref().is_some_and(|only| !only.iter().any(wanted)) {
@@ -245,7 +245,7 @@ fn series_of(
     }
     let mut tests: Vec<&'static dyn Test> = Vec::new();
     for name in &file.tests {
-        let test = test(curve, name)?;
+        let test = test(curve, name, own_tests)?;
         if test.info().guarantee == guarantee {
             tests.push(test);
         }
@@ -258,9 +258,18 @@ fn series_of(
     Ok(Some(Series { curve: at, guarantee, tests, overheads }))
 }
 
-fn test(curve: &Curve, name: &str) -> Result<&'static dyn Test> {
-    let Some(test) = catalogue::test(name) else {
-        let known: Vec<&str> = catalogue::tests().iter().map(|test| test.info().name).collect();
+/// Tests that are not in the catalogue: of a crate of one's own.
+pub type OwnTests<'a> = &'a [&'static dyn Test];
+
+/// The test of a name: one of the catalogue, or of one's own.
+pub(super) fn named(name: &str, own_tests: OwnTests<'_>) -> Option<&'static dyn Test> {
+    catalogue::test(name).or_else(|| own_tests.iter().copied().find(|test| test.info().name == name))
+}
+
+fn test(curve: &Curve, name: &str, own_tests: OwnTests<'_>) -> Result<&'static dyn Test> {
+    let Some(test) = named(name, own_tests) else {
+        let known: Vec<&str> =
+            catalogue::tests().iter().chain(own_tests).map(|test| test.info().name).collect();
         return Err(Diagnostic::usage(format!("test `{name}` is not known"))
             .hint(format!("choose from {}", known.join(", "))));
     };

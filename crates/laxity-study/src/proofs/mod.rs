@@ -11,7 +11,7 @@ mod table;
 
 pub use crate::outcomes::SetOutcome;
 pub use answer::{ProofsAnswer, proofs_answer_schema};
-pub use curve::{Costing, Curve, Series, guarantee_name};
+pub use curve::{Costing, Curve, OwnTests, Series, guarantee_name};
 pub use metrics::{ACCEPTED, METRICS_OF_PROOFS, NOT_APPLICABLE, OUT_OF_WORK};
 pub use sampler::ProofSampler;
 pub use table::table;
@@ -22,7 +22,7 @@ use crate::journal::Point;
 use crate::outline::{Outline, checked_processors, within};
 use crate::refinement::Refinement;
 use crate::tally::Tally;
-use laxity_analysis::{Guarantee, WORK_DEFAULT};
+use laxity_analysis::{Guarantee, WORK_DEFAULT, catalogue};
 use laxity_model::{Diagnostic, Result};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -46,16 +46,25 @@ pub struct Proofs {
 
 impl Proofs {
     /// What the file says.
-    pub(crate) fn of(file: &StudyFile, axis: &Axis, beside: &Path) -> Result<Proofs> {
+    pub(crate) fn of(
+        file: &StudyFile,
+        axis: &Axis,
+        beside: &Path,
+        own_tests: OwnTests<'_>,
+    ) -> Result<Proofs> {
         if axis.variable.is_of_simulations() {
             let name = axis.variable.name();
             return Err(Diagnostic::usage(format!("axis: `{name}` varies something which no test looks at"))
                 .hint("write `kind = \"simulation\"`, or let something else vary"));
         }
+        if let Some(test) = own_tests.iter().find(|test| catalogue::test(test.info().name).is_some()) {
+            return Err(Diagnostic::usage(format!("test `{}` is one of the catalogue", test.info().name))
+                .hint("give your own test another name"));
+        }
         let (processors, cluster) = (processors(file)?, cluster(file)?);
         let guarantees = guarantees(file)?;
         let clusters = cluster.is_some() && cluster != processors;
-        let (curves, series) = curve::curves(&file.curves, &guarantees, clusters, beside)?;
+        let (curves, series) = curve::curves(&file.curves, &guarantees, clusters, (beside, own_tests))?;
         let steps = within("steps", file.steps.unwrap_or(WORK_DEFAULT), u64::MAX)?;
         Ok(Proofs { steps, processors, cluster, guarantees, curves, series })
     }

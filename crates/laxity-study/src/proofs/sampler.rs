@@ -55,7 +55,7 @@ impl<'a> ProofSampler<'a> {
     ///
     /// There is no such set.
     pub fn tasks(&self, index: u64) -> Result<Vec<Task>> {
-        self.sets.tasks(index)
+        self.sets.tasks(index, self.stop)
     }
 
     /// What each of these series says of a set.
@@ -68,7 +68,10 @@ impl<'a> ProofSampler<'a> {
             return Ok(vec![SetOutcome::Accepted; series.len()]);
         }
         let set = TaskSet::new("set", tasks)?;
+        Platform::symmetric(self.processors)?.check_affinities(&set)?;
         let (sporadic, working_sets) = (SporadicTask::of_set(&set), working_sets_of(&set));
+        let given: Option<Vec<u32>> = set.tasks().iter().map(|task| task.priority).collect();
+        let given_priorities = given.unwrap_or_default();
         let mut by_load: BTreeMap<Way, Option<Vec<AnalysedCell>>> = BTreeMap::new();
         let mut outcomes = Vec::with_capacity(series.len());
         for series in series {
@@ -78,6 +81,7 @@ impl<'a> ProofSampler<'a> {
                 series,
                 tasks: &sporadic,
                 working_sets: &working_sets,
+                given_priorities: &given_priorities,
                 work: Work::steps(self.proofs.steps).unless(self.stop),
             };
             let size = curve.cell(self.processors, self.cluster);

@@ -69,7 +69,7 @@ impl<'a> SimulationSampler<'a> {
     ///
     /// There is no such set.
     pub fn tasks(&self, index: u64) -> Result<Vec<Task>> {
-        self.sets.tasks(index)
+        self.sets.tasks(index, self.stop)
     }
 
     /// Whether the first set can be simulated under every curve.
@@ -83,6 +83,7 @@ impl<'a> SimulationSampler<'a> {
             return Ok(());
         }
         let set = TaskSet::new("set", tasks)?;
+        self.platform.check_affinities(&set)?;
         let background = self.simulations.mixed.background(self.seed);
         for curve in &self.simulations.curves {
             let here = |error: laxity_model::Diagnostic| error.context(format!("curve `{}`", curve.name));
@@ -189,6 +190,7 @@ impl Sampler for SimulationSampler<'_> {
             return Ok(SetResult { tasks: 0, utilization_q32, series: vec![self.nothing(); series.len()] });
         }
         let set = TaskSet::new("set", tasks)?;
+        self.platform.check_affinities(&set)?;
         let background = self.simulations.mixed.background(seed_of(&[self.seed, index]));
         let curves = self.simulations.curves[series].iter();
         let series = curves.map(|curve| self.simulated(curve, (index, &set), &background));
