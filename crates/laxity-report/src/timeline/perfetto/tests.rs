@@ -3,7 +3,6 @@
 use super::messages::{TracePacket, TrackDescriptor, TrackEvent};
 use super::*;
 use crate::timeline::sample;
-use proptest::prelude::*;
 use prost::Message;
 use std::fmt::Write as _;
 
