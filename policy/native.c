@@ -2,39 +2,28 @@
 /* The native build of all policies. */
 #include "native.h"
 
-#include "amp_rm.h"
-#include "edf_bh.h"
-#include "edf_rbt.h"
-#include "fpp.h"
-#include "g_edf_mp.h"
-#include "gsn_edf.h"
-#include "push_pull.h"
+#define LX_ALL_POLICIES
+#include "policies.h"
 #include "wake_up.h"
 
 #define LX_ENTRIES(policy)                                                                                             \
 	.name = #policy, .init = lx_##policy##_init, .enter = lx_##policy##_enter, .arrive = lx_##policy##_arrive,     \
 	.take_due = lx_policy_take_due, .release_group = lx_##policy##_release_group,                                  \
-	.complete = lx_##policy##_complete,                                                                            \
-	.reschedule = lx_##policy##_reschedule, .consume = lx_##policy##_consume,                                      \
-	.exhaust = lx_##policy##_exhaust, .suspend = lx_##policy##_suspend, .resume = lx_##policy##_resume
+	.complete = lx_##policy##_complete, .reschedule = lx_##policy##_reschedule,                                    \
+	.consume = lx_##policy##_consume, .exhaust = lx_##policy##_exhaust, .suspend = lx_##policy##_suspend,          \
+	.resume = lx_##policy##_resume
 
-/* A policy whose operations are in one piece, under the instance's one lock. */
-#define LX_TABLE(policy)                                                                                               \
-	const struct lx_policy lx_policy_##policy = {LX_ENTRIES(policy), .finish = lx_##policy##_finish}
+/* What else is in a table, by kind (policies.h). */
+#define LX_MORE_FINISH(policy) .finish = lx_##policy##_finish
+#define LX_MORE_STEPS(policy) .step = lx_##policy##_step, .lock_of = lx_##policy##_lock_of
+#define LX_MORE_AWAITS(policy)                                                                                         \
+	LX_MORE_STEPS(policy), .complete_here = lx_##policy##_complete_here,                                           \
+			       .exhaust_here = lx_##policy##_exhaust_here, .await = lx_##policy##_await
+#define LX_MORE_MESSAGES(policy) LX_MORE_STEPS(policy), .message = lx_##policy##_message
 
-/* A policy whose operations run in several steps, under locks of their own. */
-#define LX_STEPS(policy)                                                                                               \
-	.step = lx_##policy##_step, .lock_of = lx_##policy##_lock_of
-
-LX_TABLE(edf_bh);
-LX_TABLE(edf_rbt);
-LX_TABLE(gsn_edf);
-LX_TABLE(fpp);
-LX_TABLE(amp_rm);
-const struct lx_policy lx_policy_push_pull = {
-	LX_ENTRIES(push_pull), LX_STEPS(push_pull), .complete_here = lx_push_pull_complete_here,
-	.exhaust_here = lx_push_pull_exhaust_here, .await = lx_push_pull_await};
-const struct lx_policy lx_policy_g_edf_mp = {LX_ENTRIES(g_edf_mp), LX_STEPS(g_edf_mp), .message = lx_g_edf_mp_message};
+#define LX_TABLE(policy, kind)                                                                                         \
+	const struct lx_policy LX_TABLE_OF(policy) = {LX_ENTRIES(policy), LX_MORE_##kind(policy)};
+LX_POLICIES(LX_TABLE)
 
 /* The smallest power of two that is at least n. */
 static u32 power_of_two(u32 n)

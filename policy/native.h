@@ -8,6 +8,7 @@
 #include "admission.h"
 #include "balance.h"
 #include "deferrable.h"
+#include "policies.h"
 #include "reserve.h"
 #include "state.h"
 
@@ -83,13 +84,13 @@ struct lx_policy {
 	u32 (*lock_of)(const struct lx_state *s, u32 event, u32 cpu);
 };
 
-extern const struct lx_policy lx_policy_edf_bh;
-extern const struct lx_policy lx_policy_edf_rbt;
-extern const struct lx_policy lx_policy_gsn_edf;
-extern const struct lx_policy lx_policy_push_pull;
-extern const struct lx_policy lx_policy_g_edf_mp;
-extern const struct lx_policy lx_policy_fpp;
-extern const struct lx_policy lx_policy_amp_rm;
+/* The table of a policy: lx_policy_fpp. A build that is linked to another one has its own names. */
+#ifndef LX_TABLE_OF
+#define LX_TABLE_OF(policy) lx_policy_##policy
+#endif
+#define LX_DECLARE(policy, kind) extern const struct lx_policy LX_TABLE_OF(policy);
+LX_POLICIES(LX_DECLARE)
+#undef LX_DECLARE
 
 /* Bytes that an instance of this configuration needs, aligned to 64. */
 size_t lx_policy_size(const struct lx_config *config);

@@ -12,6 +12,7 @@ fn main() {
     println!("cargo::rerun-if-changed=native");
     native(&policy, "checked", true);
     native(&policy, "plain", false);
+    laxity_build::write_tables(&root, "checked_");
     laxity_build::write_objects(&laxity_build::bpf_compiler().map(|clang| objects(&clang, &root)));
 }
 
@@ -37,7 +38,7 @@ fn native(policy: &Path, name: &str, checked: bool) {
 }
 
 fn objects(clang: &str, root: &Path) -> Vec<Object> {
-    let objects = laxity_build::objects(&root.join("policy/bpf"));
+    let objects = laxity_build::objects(root, "policy/bpf");
     for object in &objects {
         laxity_build::compile(clang, root, object, &["-Wextra".into()]);
     }

@@ -17,7 +17,7 @@ fn main() {
 
 fn objects(clang: &str, root: &Path) -> Result<Vec<Object>, String> {
     let arguments = arguments(root)?;
-    let objects = laxity_build::objects(&root.join("bpf"));
+    let objects = laxity_build::objects(root, "bpf");
     for object in &objects {
         laxity_build::compile(clang, root, object, &arguments);
     }

@@ -9,6 +9,7 @@ fn main() {
     let policy = here.join("../../policy");
     println!("cargo::rerun-if-changed={}", policy.display());
     compile(&policy);
+    laxity_build::write_tables(&here.join("../.."), "lx_policy_");
 }
 
 fn compile(policy: &Path) {

@@ -10,8 +10,49 @@ use std::process::Command;
 /// The clang that the repository is built with.
 const CLANG: &str = "clang-19";
 
-/// The policies' names in C: `policy/NAME.h`.
-pub const POLICIES: [&str; 7] = ["amp_rm", "edf_bh", "edf_rbt", "fpp", "g_edf_mp", "gsn_edf", "push_pull"];
+/// The list of policies, below the repository.
+const LIST: &str = "policy/policies.h";
+
+/// The policies' names in C, `policy/NAME.h`, as `policy/policies.h` lists them.
+///
+/// # Panics
+///
+/// The list cannot be read, is empty, or names a policy without a header.
+#[must_use]
+pub fn policies(root: &Path) -> Vec<String> {
+    let list = root.join(LIST);
+    let text = fs::read_to_string(&list).unwrap_or_else(|error| panic!("{}: {error}", list.display()));
+    let named = |line: &str| Some(line.trim_start().strip_prefix("ONE(")?.split_once(',')?.0.to_owned());
+    let names: Vec<String> = text.lines().filter_map(named).collect();
+    assert!(!names.is_empty(), "{LIST} lists no policy as a line ONE(NAME, KIND)");
+    for name in &names {
+        let header = root.join("policy").join(format!("{name}.h"));
+        assert!(header.is_file(), "{LIST} lists {name}, and there is no {}", header.display());
+    }
+    names
+}
+
+/// Writes `$OUT_DIR/tables.rs`, which a crate includes: `tables()` gives the name of each policy and where its `struct lx_policy` is,
+/// which C calls `PREFIX` and the name.
+///
+/// # Panics
+///
+/// Cargo's output directory cannot be written, or [`policies`].
+pub fn write_tables(root: &Path, prefix: &str) {
+    let (mut statics, mut rows) = (String::new(), String::new());
+    let names = policies(root);
+    for name in &names {
+        writeln!(statics, "    static {prefix}{name}: u8;").expect("into a string");
+        writeln!(rows, "        ({name:?}, (&raw const {prefix}{name}).cast()),").expect("into a string");
+    }
+    let text = format!(
+        "#[allow(non_upper_case_globals)]\nunsafe extern \"C\" {{\n{statics}}}\n\n\
+         /// Every policy's name in C, and its table.\n\
+         fn tables() -> [(&'static str, *const core::ffi::c_void); {}] {{\n    [\n{rows}    ]\n}}\n",
+        names.len()
+    );
+    fs::write(out_directory().join("tables.rs"), text).expect("cargo's output directory can be written");
+}
 
 /// The source that every policy is compiled from for BPF, once with each `-DPOLICY=NAME`.
 pub const POLICY_SOURCE: &str = "policy";
@@ -61,7 +102,7 @@ pub struct Object {
     /// What it is compiled from.
     pub source: PathBuf,
     /// The policy that the source is compiled for, if it is that of all policies.
-    pub policy: Option<&'static str>,
+    pub policy: Option<String>,
 }
 
 impl Object {
@@ -85,7 +126,7 @@ pub fn compile(clang: &str, root: &Path, object: &Object, arguments: &[String]) 
         .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-gsplit-dwarf=split", "-Wall", "-Werror"])
         .arg(format!("-ffile-prefix-map={}/=", root.display()))
         .args(arguments)
-        .args(object.policy.map(|policy| format!("-DPOLICY={policy}")))
+        .args(object.policy.as_ref().map(|policy| format!("-DPOLICY={policy}")))
         .arg("-c")
         .arg(&object.source)
         .arg("-o")
@@ -96,21 +137,22 @@ pub fn compile(clang: &str, root: &Path, object: &Object, arguments: &[String]) 
     assert!(output.status.success(), "{} does not compile as BPF:\n{said}", object.name);
 }
 
-/// The objects of a directory: one per policy, and one per other `NAME.bpf.c`.
+/// The objects of a directory below the repository: one per policy, and one per other `NAME.bpf.c`.
 ///
 /// # Panics
 ///
-/// The directory cannot be read.
+/// The directory cannot be read, or [`policies`].
 #[must_use]
-pub fn objects(directory: &Path) -> Vec<Object> {
+pub fn objects(root: &Path, directory: &str) -> Vec<Object> {
+    let directory = root.join(directory);
     let source = |stem: &str| directory.join(format!("{stem}.bpf.c"));
-    let mut all: Vec<Object> = fs::read_dir(directory)
+    let mut all: Vec<Object> = fs::read_dir(&directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         .filter_map(|e| e.ok()?.file_name().to_str()?.strip_suffix(".bpf.c").map(String::from))
         .filter(|stem| stem != POLICY_SOURCE)
         .map(|stem| Object { source: source(&stem), name: stem, policy: None })
-        .chain(POLICIES.map(|policy| Object {
-            name: policy.to_owned(),
+        .chain(policies(root).into_iter().map(|policy| Object {
+            name: policy.clone(),
             source: source(POLICY_SOURCE),
             policy: Some(policy),
         }))

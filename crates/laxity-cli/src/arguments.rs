@@ -20,5 +20,5 @@ pub use results::{ReportArguments, VerifyArguments, ViewArguments};
 pub use running::{CompareArguments, RunArguments, RunningArguments};
 pub use server::{ServerArguments, double_hit};
 pub use simulate::SimulateArguments;
-pub use values::{count, share, share_or_kernel, switch, value, whole, worded};
+pub use values::{count, share, share_or_kernel, simulated, switch, value, whole, worded};
 pub use write::WriteArguments;

@@ -38,13 +38,7 @@ static void assertion_failed(const char *condition, const char *file, int line)
 #define lx_policy_take_due RIG(policy_take_due)
 #define lx_policy_next_replenishment RIG(policy_next_replenishment)
 #define lx_policy_wake_up RIG(policy_wake_up)
-#define lx_policy_edf_bh RIG(edf_bh)
-#define lx_policy_edf_rbt RIG(edf_rbt)
-#define lx_policy_gsn_edf RIG(gsn_edf)
-#define lx_policy_fpp RIG(fpp)
-#define lx_policy_push_pull RIG(push_pull)
-#define lx_policy_g_edf_mp RIG(g_edf_mp)
-#define lx_policy_amp_rm RIG(amp_rm)
+#define LX_TABLE_OF(policy) RIG(policy)
 #include "native.c"
 
 #include "structure.h"

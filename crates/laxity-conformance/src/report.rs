@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 /// The policies that have programs of their own; gsn-edf-di is gsn-edf with another configuration.
-const POLICIES: [Policy; 6] =
-    [Policy::EdfBh, Policy::EdfRbt, Policy::GsnEdf, Policy::Fpp, Policy::PushPull, Policy::GEdfMp];
+fn policies() -> impl Iterator<Item = Policy> {
+    Policy::all().filter(|&policy| policy != Policy::GsnEdfDi)
+}
 
 /// A policy's programs.
 #[derive(Debug, Clone, Serialize)]
@@ -89,7 +90,7 @@ pub fn make(sizes: &[u32], effort: Effort, watch: impl Fn(&str)) -> Result<Repor
     };
     let mut of_queue = Vec::new();
     if report.bpf_skipped.is_none() {
-        for policy in POLICIES {
+        for policy in policies() {
             watch(&format!("{policy}: verifier, replay"));
             let programs = Programs::load(policy).map_err(|why| format!("{policy} does not load: {why}"))?;
             report.sizes.push(PolicySizes { policy: policy.name(), programs: programs.sizes() });

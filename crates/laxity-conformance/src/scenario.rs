@@ -75,31 +75,16 @@ pub(crate) fn stream(seed: u64) -> Pcg64 {
     Pcg64::new(u128::from(seed) << 64 | 0x6c61_7869_7479, 0xa02b_dbf7_bb3c_0a7a_c28f_a16a_64ab_f96b)
 }
 
-macro_rules! checked_tables {
-    ($($policy:pat => $symbol:ident,)*) => {
-        unsafe extern "C" {
-            $(static $symbol: u8;)*
-        }
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-        /// A policy in the build where a failed assertion ends the process and names the seed
-        /// ([`crate::queue::seed_set`]).
-        pub fn table_checked(policy: Policy) -> Table {
-            // SAFETY: constant tables of rig.c, compiled from the same native.h.
-            unsafe {
-                match policy {
-                    $($policy => Table::from_raw((&raw const $symbol).cast()),)*
-                }
-            }
-        }
-    };
-}
-
-checked_tables! {
-    Policy::EdfBh => checked_edf_bh,
-    Policy::EdfRbt => checked_edf_rbt,
-    Policy::Fpp => checked_fpp,
-    Policy::GsnEdf | Policy::GsnEdfDi => checked_gsn_edf,
-    Policy::PushPull => checked_push_pull,
-    Policy::GEdfMp => checked_g_edf_mp,
-    Policy::AmpRm => checked_amp_rm,
+/// A policy in the build where a failed assertion ends the process and names the seed ([`crate::queue::seed_set`]).
+///
+/// # Panics
+///
+/// `policy/policies.h` does not list it.
+pub fn table_checked(policy: Policy) -> Table {
+    let found = tables().into_iter().find(|(name, _)| *name == policy.source_name());
+    let (_, table) = found.unwrap_or_else(|| panic!("policy/policies.h does not list {policy}"));
+    // SAFETY: a constant table of rig.c, compiled from the same native.h.
+    unsafe { Table::from_raw(table) }
 }

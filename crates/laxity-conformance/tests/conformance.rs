@@ -41,43 +41,12 @@ fn conforms(policy: Policy) {
 }
 
 #[test]
-fn edf_bh_decides_the_same() {
-    conforms(Policy::EdfBh);
-}
-
-#[test]
-fn edf_rbt_decides_the_same() {
-    conforms(Policy::EdfRbt);
-}
-
-#[test]
-fn fpp_decides_the_same() {
-    conforms(Policy::Fpp);
-}
-
-#[test]
-fn amp_rm_decides_the_same() {
-    conforms(Policy::AmpRm);
-}
-
-#[test]
-fn gsn_edf_decides_the_same() {
-    conforms(Policy::GsnEdf);
-}
-
-#[test]
-fn gsn_edf_di_decides_the_same() {
-    conforms(Policy::GsnEdfDi);
-}
-
-#[test]
-fn push_pull_decides_the_same() {
-    conforms(Policy::PushPull);
-}
-
-#[test]
-fn g_edf_mp_decides_the_same() {
-    conforms(Policy::GEdfMp);
+fn every_policy_decides_the_same() {
+    std::thread::scope(|scope| {
+        for policy in Policy::all() {
+            scope.spawn(move || conforms(policy));
+        }
+    });
 }
 
 /// The queue is no part of the schedule: with the same events the linking CPU decides the same over each of them. (A group

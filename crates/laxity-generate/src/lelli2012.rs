@@ -9,6 +9,12 @@ use crate::stream::seed_of;
 use crate::{Decimal, Generator, Request};
 use laxity_model::{AccessPattern, ByteSize, Diagnostic, Duration, Result, TaskSet};
 
+/// Name of the grid, where generators are named.
+pub const GRID: &str = "lelli2012";
+/// What it is, in a line.
+pub const GRID_SUMMARY: &str =
+    "the task sets of lelli2012's experiment: U/m .6 .7 .8 x 2m 3m 4m tasks x working sets";
+
 /// R = U/m.
 pub const UTILIZATION_RATIOS: [Decimal; 3] =
     [Decimal::from_thousandths(600), Decimal::from_thousandths(700), Decimal::from_thousandths(800)];

@@ -8,18 +8,20 @@
 //! 3. [`experiment`]: runs on this machine, what was recorded of them, and what is proven and simulated of the same cases beside it.
 //!
 //! [`schedulers`] reads names, [`placing`] has tasks in cells, [`charges`] what scheduling and the kernel cost a proof, and [`places`]
-//! finds where tasks go, for all three; [`cases`] is what runs and simulations share. [`settings`] asks for parameters instead of verdicts, [`deploy`] makes files of what
-//! was chosen and reads a machine back, [`study`] measures and shows studies, [`overheads`] records what scheduling costs, and [`promotion`] is the authority of a loaded
+//! finds where tasks go; a [`case::Case`] is a set under a scheduler in its places, which all three start from. [`settings`] asks for
+//! parameters instead of verdicts, [`deploy`] makes files of what was chosen and reads a machine back, [`study`] measures and shows studies, [`overheads`] records what scheduling costs, and [`promotion`] is the authority of a loaded
 //! amp-rm.
 
 pub mod analysis;
-pub mod cases;
+pub mod case;
+pub mod catalogue;
 pub mod charges;
 pub mod deploy;
 pub mod experiment;
 mod in_order;
 mod observer;
 pub mod overheads;
+pub mod place;
 pub mod places;
 pub mod placing;
 pub mod promotion;

@@ -920,27 +920,6 @@ impl Default for lx_policy {
     }
 }
 unsafe extern "C" {
-    pub static lx_policy_edf_bh: lx_policy;
-}
-unsafe extern "C" {
-    pub static lx_policy_edf_rbt: lx_policy;
-}
-unsafe extern "C" {
-    pub static lx_policy_gsn_edf: lx_policy;
-}
-unsafe extern "C" {
-    pub static lx_policy_push_pull: lx_policy;
-}
-unsafe extern "C" {
-    pub static lx_policy_g_edf_mp: lx_policy;
-}
-unsafe extern "C" {
-    pub static lx_policy_fpp: lx_policy;
-}
-unsafe extern "C" {
-    pub static lx_policy_amp_rm: lx_policy;
-}
-unsafe extern "C" {
     pub fn lx_policy_size(config: *const lx_config) -> usize;
 }
 unsafe extern "C" {

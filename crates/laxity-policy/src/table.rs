@@ -7,22 +7,35 @@ use laxity_model::Policy;
 #[derive(Clone, Copy)]
 pub struct Table(&'static ffi::lx_policy);
 
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
 impl Table {
     /// The table of a policy.
+    ///
+    /// # Panics
+    ///
+    /// `policy/policies.h` does not list it.
     pub fn of(policy: Policy) -> Table {
+        Table::all()
+            .find(|table| table.name() == policy.source_name())
+            .unwrap_or_else(|| panic!("policy/policies.h does not list {policy}"))
+    }
+
+    /// The tables of all policies in `policy/policies.h`.
+    pub fn all() -> impl Iterator<Item = Table> {
         // SAFETY: constant tables of the C library, never written.
-        let table = unsafe {
-            match policy {
-                Policy::EdfBh => &ffi::lx_policy_edf_bh,
-                Policy::EdfRbt => &ffi::lx_policy_edf_rbt,
-                Policy::Fpp => &ffi::lx_policy_fpp,
-                Policy::GsnEdf | Policy::GsnEdfDi => &ffi::lx_policy_gsn_edf,
-                Policy::PushPull => &ffi::lx_policy_push_pull,
-                Policy::GEdfMp => &ffi::lx_policy_g_edf_mp,
-                Policy::AmpRm => &ffi::lx_policy_amp_rm,
-            }
-        };
-        Table(table)
+        tables().into_iter().map(|(_, table)| unsafe { Table::from_raw(table) })
+    }
+
+    /// The policy's name in C.
+    ///
+    /// # Panics
+    ///
+    /// It is not UTF-8.
+    pub fn name(self) -> &'static str {
+        // SAFETY: a string literal of C.
+        let name = unsafe { core::ffi::CStr::from_ptr(self.0.name) };
+        name.to_str().expect("a name in C")
     }
 
     /// A table from elsewhere: another build of the same sources, such as one that a test has broken on purpose.

@@ -2,10 +2,10 @@
 
 use super::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, one_placement,
-    share_or_kernel, value, worded,
+    share_or_kernel, simulated, worded,
 };
 use clap::Args;
-use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_model::{Names, Scope};
 use std::path::PathBuf;
 
@@ -45,8 +45,8 @@ pub struct PlaceArguments {
     /// The scheduler that they are placed for: its own test says what fits
     ///
     /// Without it, they are placed by load (--fit load). `laxity list schedulers` has all names.
-    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<NamedScheduler>)]
-    pub scheduler: Option<NamedScheduler>,
+    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = simulated)]
+    pub scheduler: Option<Configuration>,
     /// Fill each CPU only up to this share, such as 0.95, or `kernel`
     ///
     /// `kernel` is what SCHED_DEADLINE is admitted for here: sched_rt_runtime_us less the kernel's servers.

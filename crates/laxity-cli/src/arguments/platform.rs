@@ -2,6 +2,7 @@
 
 use super::value;
 use clap::Args;
+use laxity_lab::case::PlacementSettings;
 use laxity_lab::charges::Kernel;
 use laxity_lab::placing::BelowServers;
 use laxity_lab::schedulers::Choice;
@@ -250,12 +251,30 @@ impl PlacementArguments {
         self.fit.unwrap_or_default()
     }
 
+    /// All of it: on this platform, by the only choice or the first, with amp-rm's tasks below these servers.
+    ///
+    /// # Errors
+    ///
+    /// A placement by loads, which keeps no promise.
+    pub fn settings(&self, platform: Platform, below: BelowServers) -> Result<PlacementSettings> {
+        Ok(PlacementSettings {
+            platform,
+            choice: self.choice(),
+            fit: self.fit(),
+            amp_rm: self.amp_rm(&below)?,
+            below,
+            limit: None,
+            overload: self.overload,
+            ilp_time_limit: self.ilp_time_limit,
+        })
+    }
+
     /// How amp-rm's tasks are placed below servers.
     ///
     /// # Errors
     ///
     /// A placement by loads, which keeps no promise.
-    pub fn amp_rm(&self, below: &BelowServers) -> Result<Method> {
+    fn amp_rm(&self, below: &BelowServers) -> Result<Method> {
         if let Some(fit @ Fitting::Load(_)) = self.fit.filter(|_| below.promises()) {
             return Err(Diagnostic::usage(format!(
                 "{}: --fit {fit} goes by loads, and promises nothing",

@@ -4,7 +4,7 @@ use super::{ImportArguments, PlacementArguments, PlatformArguments, PolicyArgume
 use clap::Args;
 use laxity_lab::experiment::DemandModel;
 use laxity_lab::overheads::Probes;
-use laxity_lab::schedulers::TriedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_model::{Demand, Duration, OnMiss};
 use laxity_run::BudgetMargin;
 use std::path::PathBuf;
@@ -129,8 +129,8 @@ pub struct CompareArguments {
     ///
     /// Laxity's own (edf-bh, gsn-edf ...) need a kernel with sched_ext; where it has none they are simulated, not run.
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<TriedScheduler>)]
-    pub schedulers: Vec<TriedScheduler>,
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Configuration>)]
+    pub schedulers: Vec<Configuration>,
     /// Do not simulate what is measured
     #[arg(help_heading = "Checks", long, conflicts_with = "costs")]
     pub no_simulation: bool,
@@ -169,8 +169,8 @@ pub struct RunArguments {
     /// The schedulers, separated by commas or given several times
     ///
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<TriedScheduler>)]
-    pub scheduler: Vec<TriedScheduler>,
+    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<Configuration>)]
+    pub scheduler: Vec<Configuration>,
     /// Record what scheduling costs in the kernel: events, or functions as well
     ///
     /// `events` are releases, interrupts, scheduling, switches and ticks; `functions` also times the functions of

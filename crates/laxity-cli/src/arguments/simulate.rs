@@ -1,11 +1,11 @@
 //! `laxity simulate`.
 
 use super::{
-    ChangeAt, ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, ViewArguments, switch,
-    value, whole,
+    ChangeAt, ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, ViewArguments,
+    simulated, switch, value, whole,
 };
 use clap::Args;
-use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_model::{BudgetMode, Demand, Duration, OnMiss};
 use std::path::PathBuf;
 
@@ -43,8 +43,8 @@ pub struct SimulateArguments {
     /// c-edf, c-rm, p-edf and p-rm
     ///
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", value_delimiter = ',', value_parser = value::<NamedScheduler>)]
-    pub scheduler: Vec<NamedScheduler>,
+    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", value_delimiter = ',', value_parser = simulated)]
+    pub scheduler: Vec<Configuration>,
     /// How long jobs are released
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,

@@ -1,5 +1,6 @@
 //! How the values of options are read.
 
+use laxity_lab::schedulers::Configuration;
 use laxity_model::Diagnostic;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -7,6 +8,11 @@ use std::str::FromStr;
 /// Parses an option value, keeping the hint.
 pub fn value<T: FromStr<Err = Diagnostic>>(text: &str) -> std::result::Result<T, String> {
     text.parse().map_err(worded)
+}
+
+/// Parses a scheduler that can be simulated.
+pub fn simulated(text: &str) -> std::result::Result<Configuration, String> {
+    Configuration::simulated(text).map_err(worded)
 }
 
 /// An error with its hint, as clap shows it.

@@ -15,10 +15,10 @@ use laxity_analysis::scheduler::Analysed;
 use laxity_lab::Steps;
 use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
 use laxity_lab::analysis::{Settings, prove, test_name, written};
-use laxity_lab::cases;
+use laxity_lab::case;
 use laxity_lab::charges::{ChargedFile, Charges};
 use laxity_lab::placing::BelowServers;
-use laxity_lab::schedulers::TriedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler, ShownPath as _, TaskSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -158,7 +158,7 @@ fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
 /// Configurations have their placement in their names elsewhere; here all are judged by one placement.
 fn analysed(text: &str) -> std::result::Result<Analysed, String> {
     match text.split_once('@') {
-        Some((name, placement)) if text.parse::<TriedScheduler>().is_ok() => Err(worded(
+        Some((name, placement)) if text.parse::<Configuration>().is_ok() => Err(worded(
             Diagnostic::usage(format!(
                 "`{text}` has a placement in its name: that is of simulate, run and compare"
             ))
@@ -175,7 +175,7 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let sets = read_sets(&arguments.sets, arguments.import)?;
-    sets.iter().try_for_each(cases::check_real_time)?;
+    sets.iter().try_for_each(case::check_real_time)?;
     check_write(arguments, &sets)?;
     let settings = settings(arguments, interrupt)?;
     let caller = terminal::caller();
@@ -185,8 +185,8 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     step.end(None);
     let answer = Answer {
         version: VERSION,
-        platform: settings.platform.name().to_owned(),
-        cores: settings.platform.core_count(),
+        platform: settings.placement.platform.name().to_owned(),
+        cores: settings.placement.platform.core_count(),
         guarantee: settings.guarantee.into(),
         interrupted: schedulers.len() < sets.len() * settings.schedulers.len() || interrupt.load(SeqCst),
         schedulers,
@@ -253,20 +253,15 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
     arguments.overheads.iter().try_for_each(|file| file.check(&schedulers))?;
     let below = arguments.below.below();
     check_servers(&below, &schedulers, &platform)?;
+    arguments.placement.only_choice("analyze")?;
     Ok(Settings {
         schedulers,
         guarantee: arguments.guarantee,
         test: arguments.test,
         work: arguments.work,
         sensitivity: arguments.sensitivity,
-        platform,
-        placement: arguments.placement.only_choice("analyze")?,
-        fit: arguments.placement.fit(),
-        overload: arguments.placement.overload,
-        ilp_time_limit: arguments.placement.ilp_time_limit,
+        placement: arguments.placement.settings(platform, below)?,
         charges,
-        amp_rm: arguments.placement.amp_rm(&below)?,
-        below,
         threads,
         interrupt,
     })

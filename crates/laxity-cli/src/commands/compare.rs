@@ -5,8 +5,7 @@ use crate::arguments::CompareArguments;
 use crate::{interrupt, shipped};
 use laxity_lab::charges::{Charges, Kernel};
 use laxity_lab::experiment;
-use laxity_lab::schedulers::NamedScheduler;
-use laxity_lab::schedulers::TriedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_lab::simulation::Mechanics;
 use laxity_model::{Duration, Result, TaskSet};
 use laxity_sim::costs::{Costs, read_costs};
@@ -18,18 +17,18 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let sets = read_sets(&running.sets, running.import)?;
     let mut settings = settings(running, schedulers(arguments), ("compare", 3))?;
     settings.simulate = mechanics(arguments, &sets)?;
-    let kernel = Kernel::running(&settings.platform.cpus(), arguments.assume_no_background);
+    let kernel = Kernel::running(&settings.platform().cpus(), arguments.assume_no_background);
     settings.analyse =
         Some(Charges::of_costs(arguments.costs.as_deref(), shipped::located)?.beside_kernel(kernel));
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
     let finished = experiment::measure(&sets, &settings, interrupt)?;
-    conclude(&sets, &finished, running, |verdict| verdict.recommended_is_clean)
+    conclude(&finished, running, |verdict| verdict.recommended_is_clean)
 }
 
 /// Those asked for, or the six of lelli2012.
-fn schedulers(arguments: &CompareArguments) -> Vec<TriedScheduler> {
+fn schedulers(arguments: &CompareArguments) -> Vec<Configuration> {
     if arguments.schedulers.is_empty() {
-        return NamedScheduler::lelli2012().into_iter().map(TriedScheduler::from).collect();
+        return Configuration::lelli2012();
     }
     arguments.schedulers.clone()
 }
@@ -57,7 +56,6 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
         on_miss: arguments.running.on_miss,
         batching: policy.batching,
         retries_max: policy.retries,
-        below: policy.below.below(),
         busy: arguments.running.busy as usize,
         ..Mechanics::default()
     }))

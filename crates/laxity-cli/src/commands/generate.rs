@@ -3,6 +3,7 @@
 use crate::arguments::whole;
 use crate::output;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+use laxity_generate::lelli2012::{GRID, GRID_SUMMARY};
 use laxity_generate::{
     COMMON_PARAMETERS, Description, Fallback, GENERATORS, Parameter, Parameters, Request, lelli2012,
 };
@@ -12,10 +13,6 @@ use laxity_model::{
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-const GRID: &str = "lelli2012";
-const GRID_SUMMARY: &str =
-    "the task sets of lelli2012's experiment: U/m .6 .7 .8 x 2m 3m 4m tasks x working sets";
 
 /// `laxity generate GENERATOR ...`.
 pub struct GenerateArguments {
@@ -164,12 +161,6 @@ fn output_arguments(command: Command, count: &'static str) -> Command {
         Arg::new("format").long("format").value_name("FORMAT").value_parser(FORMATS).help("Format of the sets; default: what the file's name says, or toml"),
         Arg::new("json").long("json").action(clap::ArgAction::SetTrue).help("Print a JSON array of sets"),
     ])
-}
-
-/// Names and one line each, for `laxity list`.
-pub fn generators() -> Vec<(String, String)> {
-    let own = GENERATORS.iter().map(|g| (g.name.to_owned(), g.summary.to_owned()));
-    own.chain([(GRID.to_owned(), GRID_SUMMARY.to_owned())]).collect()
 }
 
 pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {

@@ -53,11 +53,7 @@ Examples:
   sudo laxity load amp-rm --server 25%/4ms --server 0-1=1ms/10ms \\
       --speeds 1,1,0.5,0.5")]
 pub struct LoadArguments {
-    /// The policy: edf-bh, edf-rbt, fpp, gsn-edf, gsn-edf-di, g-edf-mp, push-pull or amp-rm
-    ///
-    /// `c-` or `p-` before it: a scheduler per cluster or per CPU; `:rm` or `:dm` behind it: fixed priorities. amp-rm:
-    /// a rate-monotonic scheduler per CPU, with deferrable servers for everything else.
-    #[arg(value_name = "POLICY", value_parser = policy)]
+    #[arg(value_name = "POLICY", value_parser = policy, help = policies(), long_help = format!("{}\n\n{NAMES}", policies()))]
     pub policy: PolicyScheduler,
     #[command(flatten)]
     pub platform: crate::arguments::platform::PlatformArguments,
@@ -93,6 +89,16 @@ pub struct LoadArguments {
 }
 
 /// Linux's own schedulers are there already.
+/// Which names there are.
+fn policies() -> String {
+    let mut names: Vec<&str> = Policy::all().map(Policy::name).collect();
+    let last = names.pop().expect("there are policies");
+    format!("The policy: {} or {last}", names.join(", "))
+}
+
+const NAMES: &str = "`c-` or `p-` before it: a scheduler per cluster or per CPU; `:rm` or `:dm` behind it: fixed priorities. \
+    amp-rm: a rate-monotonic scheduler per CPU, with deferrable servers for everything else.";
+
 fn policy(text: &str) -> std::result::Result<PolicyScheduler, String> {
     match text.parse::<Scheduler>() {
         Ok(linux) => Err(format!(

@@ -27,10 +27,11 @@ pub mod vm;
 use crate::arguments::{ImportArguments, RunningArguments};
 use crate::terminal;
 use crate::{output, shipped};
+use laxity_lab::case::RunSettings;
 use laxity_lab::experiment;
 use laxity_lab::experiment::{DemandModel, Finished, Settings};
 use laxity_lab::placing::BelowServers;
-use laxity_lab::schedulers::TriedScheduler;
+use laxity_lab::schedulers::{Configuration, Scheduled};
 use laxity_model::{
     Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named, read_task_set_as,
 };
@@ -99,7 +100,7 @@ fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
 /// The settings that `run` and `compare` share; each of the two has a name and a number of repetitions of its own.
 fn settings(
     arguments: &RunningArguments,
-    schedulers: Vec<TriedScheduler>,
+    schedulers: Vec<Configuration>,
     (name, repeat): (&str, u32),
 ) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
@@ -121,56 +122,60 @@ fn settings(
         }
     }
     let placement = &arguments.placement;
-    let by = |scheduler: &TriedScheduler| scheduler.placed_by(&placement.placement, &platform);
-    let schedulers: Vec<TriedScheduler> = unique(schedulers.iter().flat_map(by));
+    let by = |scheduler: &Configuration| scheduler.placed_by(&placement.placement, &platform);
+    let schedulers: Vec<Configuration> = unique(schedulers.iter().flat_map(by));
     let below = below(arguments, &schedulers, &platform)?;
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| Path::new("laxity-results").join(format!("{name}-{stamp}")));
+    let servers = below.servers.clone();
     Ok(Settings {
-        repeat: arguments.repeat.unwrap_or(repeat),
+        runs: RunSettings {
+            schedulers,
+            duration: arguments.duration,
+            grace: arguments.grace,
+            repeat: arguments.repeat.unwrap_or(repeat),
+            seed: arguments.seed,
+            demand: arguments.demand,
+            placement: placement.settings(platform, below)?,
+            existing: existing(arguments.force),
+            caller: terminal::caller(),
+        },
+        simulate: None,
+        analyse: None,
         repeat_disturbed: arguments.repeat_disturbed,
+        overheads: None,
+        alone: None,
         demand_model: arguments.demand_model,
         calibration: arguments.calibration.clone(),
-        demand: arguments.demand,
         on_miss: arguments.on_miss,
+        busy: arguments.busy,
         budget_margin: arguments.budget_margin,
-        grace: arguments.grace,
         policy: PolicyOptions {
             budget: arguments.policy.budget,
             batching: arguments.policy.batching,
             retries_max: arguments.policy.retries,
-            servers: below.servers.clone(),
+            servers,
         },
-        busy: arguments.busy,
         record: arguments.record,
-        below: (placement.amp_rm(&below)?, below),
-        placement: placement.choice(),
-        fit: placement.fit(),
-        overload: placement.overload,
-        ilp_time_limit: placement.ilp_time_limit,
-        seed: arguments.seed,
-        existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
-        ..Settings::plain(
-            schedulers,
-            arguments.duration,
-            placement.choice().method(),
-            platform,
-            out,
-            terminal::caller(),
-        )
+        out,
     })
+}
+
+/// What `--force` allows.
+fn existing(force: bool) -> Existing {
+    if force { Existing::Replace } else { Existing::Refuse }
 }
 
 /// The servers for background threads and what is promised below them, which one of the schedulers has to know.
 fn below(
     arguments: &RunningArguments,
-    schedulers: &[TriedScheduler],
+    schedulers: &[Configuration],
     platform: &Platform,
 ) -> Result<BelowServers> {
     let below = arguments.policy.below.below();
     below.servers.check(platform)?;
-    if !below.any() || schedulers.iter().any(TriedScheduler::has_servers) {
+    if !below.any() || schedulers.iter().any(Scheduled::has_servers) {
         return Ok(below);
     }
     let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();
@@ -184,14 +189,13 @@ fn below(
 
 /// Publishes the results and turns them into an exit code.
 fn conclude(
-    sets: &[TaskSet],
-    finished: &Finished,
+    finished: &Finished<'_>,
     arguments: &RunningArguments,
     clean: impl Fn(&report::Found) -> bool,
 ) -> Result<ExitCode> {
     let evaluated = Report::of(&finished.results)?;
     if let Some(best) = evaluated.deployable() {
-        finished.deployment.write(finished.directory.path(), sets, best)?;
+        finished.deployment.write(finished.directory.path(), best)?;
     }
     let verdict = report::publish(finished.directory.path(), evaluated, &[], arguments.json, true)?;
     if finished.interrupted {
@@ -212,7 +216,7 @@ fn conclude(
 }
 
 /// The reasons why no run was made, each once.
-fn nothing_ran(finished: &Finished) -> Diagnostic {
+fn nothing_ran(finished: &Finished<'_>) -> Diagnostic {
     let mut reasons: Vec<&str> = Vec::new();
     for run in &finished.results.runs {
         if let RunStatus::NotRun { reason } = &run.status

@@ -14,5 +14,5 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;
     let finished = experiment::measure(&sets, &settings, interrupt)?;
-    conclude(&sets, &finished, running, |verdict| verdict.all_clean)
+    conclude(&finished, running, |verdict| verdict.all_clean)
 }

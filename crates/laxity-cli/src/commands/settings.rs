@@ -14,7 +14,7 @@ use laxity_lab::settings::answer::Answer;
 use laxity_lab::settings::measured::Measured;
 use laxity_lab::settings::soft::{AskedSoft, soft_tasks};
 use laxity_lab::settings::{Found, Limits, Question};
-use laxity_lab::{cases, deploy};
+use laxity_lab::{case, deploy};
 use laxity_model::{
     Diagnostic, Names, OutputDirectory, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _,
     TaskSet,
@@ -155,7 +155,7 @@ fn schedulers(asked: Asked, is_soft: bool, platform: &Platform) -> Result<Vec<Sc
 pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let set = read_set(&arguments.set, arguments.import)?;
-    cases::check_real_time(&set)?;
+    case::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     platform.check_affinities(&set)?;
     arguments.written.check(arguments.json)?;

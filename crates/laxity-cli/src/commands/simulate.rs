@@ -1,19 +1,20 @@
 //! `laxity simulate`.
 
-use super::{check_length, read_sets, report, unique};
+use super::{check_length, existing, read_sets, report, unique};
 use crate::arguments::SimulateArguments;
 use crate::terminal;
 use crate::views::{Shown, Views, open};
 use crate::{interrupt, output, shipped};
+use laxity_lab::case::RunSettings;
 use laxity_lab::charges::Charges;
-use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::schedulers::{Configuration, Scheduled};
 use laxity_lab::simulation::{self, Finished, Mechanics, Settings};
 use laxity_model::{CpuList, Diagnostic, Result, TaskSet, shown};
 use laxity_oracle::Verdict;
 use laxity_report::Report;
 use laxity_sim::TICK;
 use laxity_sim::costs::{Costs, read_costs};
-use laxity_trace::{Existing, Run};
+use laxity_trace::Run;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -26,12 +27,12 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
             .hint("it goes with --out DIR, --perfetto FILE or --html FILE"));
     }
     let mut settings = settings(arguments)?;
-    let runs = sets.len() * settings.schedulers.len() * settings.repeat as usize;
+    let runs = sets.len() * settings.runs.schedulers.len() * settings.runs.repeat as usize;
     views.check(runs)?;
     // Events that are only looked at go as soon as the program ends.
     let scratch = (views.any() && !settings.events).then(scratch).transpose()?;
     settings.scratch = scratch.as_ref().map(|folder| folder.path().to_owned());
-    let cpus = rows(&settings.platform.cpus());
+    let cpus = rows(&settings.runs.placement.platform.cpus());
     let mut show = |run: &Run, set: &TaskSet, events: Option<&Path>| match events.filter(|_| views.any()) {
         None => Ok(()),
         Some(path) => {
@@ -65,9 +66,9 @@ fn scratch() -> Result<tempfile::TempDir> {
 }
 
 /// Those asked for, or the six that `compare` runs.
-fn schedulers(arguments: &SimulateArguments) -> Vec<NamedScheduler> {
+fn schedulers(arguments: &SimulateArguments) -> Vec<Configuration> {
     match arguments.scheduler.is_empty() {
-        true => NamedScheduler::lelli2012(),
+        true => Configuration::lelli2012(),
         false => arguments.scheduler.clone(),
     }
 }
@@ -79,7 +80,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     let placements = &arguments.placement.placement;
     let asked = schedulers(arguments);
     let schedulers = unique(asked.iter().flat_map(|scheduler| scheduler.placed_by(placements, &platform)));
-    let refused_run = schedulers.iter().any(|scheduler| scheduler.scheduler.policy.has_servers());
+    let refused_run = schedulers.iter().any(Scheduled::has_servers);
     if let Some(size) = arguments.below.sizes.first().filter(|_| !others && !refused_run) {
         return Err(Diagnostic::usage(format!(
             "--server {size}: there are no background tasks for which it would be"
@@ -97,7 +98,6 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     if arguments.at_ticks {
         below.tick = TICK;
     }
-    let amp_rm = arguments.placement.amp_rm(&below)?;
     let costs = match &arguments.costs {
         Some(file) => read_costs(&shipped::located(file))?,
         None => Costs::default(),
@@ -106,13 +106,20 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
+    let charges = Charges::of_costs(arguments.costs.as_deref(), shipped::located)?
+        .beside_kernel(arguments.platform.kernel_of(&platform, false));
     Ok(Settings {
-        schedulers,
-        duration: arguments.duration,
-        grace: arguments.grace,
-        repeat: arguments.repeat,
-        seed: arguments.seed,
-        demand: arguments.demand,
+        runs: RunSettings {
+            schedulers,
+            duration: arguments.duration,
+            grace: arguments.grace,
+            repeat: arguments.repeat,
+            seed: arguments.seed,
+            demand: arguments.demand,
+            placement: arguments.placement.settings(platform, below)?,
+            existing: existing(arguments.force),
+            caller: terminal::caller(),
+        },
         mechanics: Mechanics {
             budget_mode: arguments.budget,
             on_miss: arguments.on_miss,
@@ -123,26 +130,16 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
             busy: arguments.busy as usize,
-            below,
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
-        charges: Charges::of_costs(arguments.costs.as_deref(), shipped::located)?
-            .beside_kernel(arguments.platform.kernel_of(&platform, false)),
-        platform,
-        placement: arguments.placement.choice(),
-        fit: arguments.placement.fit(),
-        amp_rm,
-        overload: arguments.placement.overload,
-        ilp_time_limit: arguments.placement.ilp_time_limit,
+        charges,
         out: arguments.out.clone(),
-        existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
         events: arguments.events,
         scratch: None,
         verify: arguments.verify,
         tolerate: arguments.tolerate,
         threads,
-        caller: terminal::caller(),
     })
 }
 

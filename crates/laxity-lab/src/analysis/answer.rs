@@ -1,7 +1,7 @@
 //! What `laxity analyze --json` prints: `schemas/analysis.schema.json`.
 
 use super::verdicts::is_exact;
-use crate::cases::reason;
+use crate::case::reason;
 use crate::charges::kernel_words;
 use crate::charges::{Failed, PlacedSet};
 use crate::placing::FitAnswer;

@@ -2,9 +2,9 @@
 
 use super::answer::{SchedulerAnswer, VerdictAnswer, VerdictName};
 use super::{Settings, prove};
+use crate::case::PlacementSettings;
 use crate::charges::Charges;
-use crate::placing::BelowServers;
-use crate::placing::FitAnswer;
+use crate::placing::{BelowServers, FitAnswer, SLOWEST_FIT};
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
 use laxity_analysis::{Bounds, DoubleHit, Guarantee, SporadicTask, Work};
 use laxity_model::{Core, Duration, Platform, Policy, ServerChoice, ServerSizes, Speed, Task, TaskSet};
@@ -35,14 +35,13 @@ fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> Schedu
         test: None,
         work: 1 << 28,
         sensitivity: false,
-        platform: platform.clone(),
-        placement: "slowest-fit".parse().expect("a placement"),
-        fit: Fitting::Test,
-        overload: Overload::LeastLoaded,
-        ilp_time_limit: None,
+        placement: PlacementSettings {
+            fit: Fitting::Test,
+            overload: Overload::LeastLoaded,
+            below: BelowServers { servers: servers.clone(), ..BelowServers::default() },
+            ..PlacementSettings::by_load(SLOWEST_FIT, platform.clone())
+        },
         charges: Charges::default(),
-        amp_rm: "slowest-fit".parse().expect("a placement"),
-        below: BelowServers { servers: servers.clone(), ..BelowServers::default() },
         threads: 1,
         interrupt: &NEVER,
     };

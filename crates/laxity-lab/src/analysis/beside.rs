@@ -2,44 +2,43 @@
 
 use super::answer::VerdictAnswer;
 use super::verdicts;
+use crate::case::Case;
 use crate::charges::{Charges, Failed, PlacedSet, TRIAL_WORK};
-use crate::placing::Placed;
-use laxity_analysis::scheduler::{Analysed, Asked};
+use crate::schedulers::{Configuration, Scheduled as _};
+use laxity_analysis::scheduler::Asked;
 use laxity_analysis::{Guarantee, Work};
-use laxity_model::{AnyScheduler, Platform, ServerSizes, TaskSet, scheduler_of};
+use laxity_model::{Platform, ServerSizes, TaskSet};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 use std::sync::atomic::AtomicBool;
 
 /// What is proven of a set under a configuration, or why nothing is. Nothing if no analysis knows its scheduler.
 pub fn analyse_beside(
-    (index, set): (usize, &TaskSet),
-    scheduler: &str,
+    case: &Case<'_, Configuration>,
     platform: &Platform,
-    placed: Option<&Placed>,
     charges: &Charges,
     servers: &ServerSizes,
     interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
-    let set_index = u32::try_from(index).ok()?;
+    let (set, scheduler) = (case.set, &case.scheduler.name);
+    let set_index = u32::try_from(case.index).ok()?;
     let record = |[hard, soft]: [ProofRecord; 2], assumptions| AnalysisRecord {
         set: set_index,
-        scheduler: scheduler.to_owned(),
+        scheduler: scheduler.clone(),
         hard,
         soft,
         assumptions,
     };
-    let name = scheduler_of(scheduler).0;
-    if let Ok(AnyScheduler::Linux(linux)) = name.parse()
+    if let Some(linux) = case.scheduler.linux()
         && let Some(why) = linux.nothing_proven()
     {
         let nothing = [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, why));
         return Some(record(nothing, Vec::new()));
     }
-    let analysed: Analysed = name.parse().ok()?;
+    let analysed = case.scheduler.analysed()?;
     let mut assumptions = Vec::new();
-    let proofs = match placed {
-        None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
-        Some(placed) => {
+    let proofs = match &case.placed {
+        Err(_) => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
+        Ok(placed) => {
             let charge = charges.of(analysed, platform);
             let servers = if analysed.has_servers() { servers } else { &ServerSizes::NONE };
             match PlacedSet::of(set, analysed, platform, placed, charge, servers) {

@@ -16,17 +16,16 @@ pub mod written;
 pub use beside::analyse_beside;
 pub use verdicts::both as both_verdicts;
 
+use crate::case::{Case, PlacementSettings};
 use crate::charges::{Charges, PlacedSet};
 use crate::in_order::in_order;
 use crate::places::Finder;
-use crate::placing::{BelowServers, Placing, named_load};
-use crate::schedulers::Choice;
+use crate::placing::Placed;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
-use laxity_model::{Duration, Names, Platform, Result, TaskSet};
-use laxity_place::{Fitting, Method, Overload};
-use places::{Places, places, wanted};
+use laxity_model::{Duration, Names, Result, TaskSet};
+use places::places;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -42,22 +41,10 @@ pub struct Settings {
     pub work: u64,
     /// Whether to look for what would make it fit.
     pub sensitivity: bool,
-    /// The machine.
-    pub platform: Platform,
-    /// How tasks are placed.
-    pub placement: Choice,
-    /// What may be placed together.
-    pub fit: Fitting,
-    /// What to do with a task that fits nowhere.
-    pub overload: Overload,
-    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
-    pub ilp_time_limit: Option<Duration>,
+    /// Where tasks go.
+    pub placement: PlacementSettings,
     /// What scheduling costs.
     pub charges: Charges,
-    /// How amp-rm's tasks are placed.
-    pub amp_rm: Method,
-    /// What those are below.
-    pub below: BelowServers,
     /// How many threads judge.
     pub threads: usize,
     /// Ends the work.
@@ -72,23 +59,14 @@ impl Settings {
         Asked { guarantee, test, work, beside: self.charges.beside() }
     }
 
-    /// What decides where tasks go on a platform. Costs are those of the machine that was asked about, also where another number of its
-    /// processors is tried.
-    fn finder<'a>(&'a self, platform: &'a Platform) -> Finder<'a> {
-        let placing = Placing {
-            platform,
-            method: self.placement.method(),
-            fit: named_load(self.fit),
-            overload: self.overload,
-            ilp_time_limit: self.ilp_time_limit,
-            interrupt: self.interrupt,
-        };
-        let asked = self.asked(Guarantee::Hard);
+    /// What decides where tasks go under such settings. Costs are those of the machine that was asked about, also where another number
+    /// of its processors is tried.
+    fn finder<'a>(&'a self, placement: &'a PlacementSettings, scheduler: Analysed) -> Finder<'a> {
         Finder {
-            charges: (&self.charges, &self.platform),
-            servers: &self.below.servers,
-            asked: Asked { work: sensitivity::trial_work(self), ..asked },
-            ..Finder::new(placing, (self.placement, self.fit), &self.charges, self.interrupt)
+            charges: (&self.charges, &self.placement.platform),
+            servers: &self.placement.below.servers,
+            asked: Asked { work: sensitivity::trial_work(self), ..self.asked(Guarantee::Hard) },
+            ..placement.finder(&scheduler, &self.charges, self.interrupt)
         }
     }
 
@@ -98,15 +76,7 @@ impl Settings {
     }
 }
 
-/// One set under one scheduler.
-struct Case<'a> {
-    set: &'a TaskSet,
-    scheduler: Analysed,
-    places: Places,
-}
-
-/// Analyses every set under every scheduler, set by set. What an interruption has left out is not in the answers; before tasks are
-/// placed in all sets, there are none.
+/// Proves what can be proven of every set under every scheduler, set by set. What an interruption has left out is not in the answers.
 ///
 /// # Errors
 ///
@@ -116,29 +86,16 @@ pub fn prove(
     settings: &Settings,
     mut seen: impl FnMut(usize, usize),
 ) -> Result<Vec<SchedulerAnswer>> {
-    let cases = cases(sets, settings)?;
+    let place = |set| places(set, settings);
+    let cases = Case::each(sets, &settings.schedulers, place)?;
     let mut answers = Vec::with_capacity(cases.len());
-    let work = |at: usize| cases[at].answer(settings);
+    let work = |at: usize| answer(&cases[at], settings);
     in_order(cases.len(), settings.threads, work, |at, answer| {
         answers.extend(answer);
         seen(at + 1, cases.len());
         Ok(())
     })?;
     Ok(answers)
-}
-
-fn cases<'a>(sets: &'a [TaskSet], settings: &Settings) -> Result<Vec<Case<'a>>> {
-    let mut cases = Vec::new();
-    for set in sets {
-        settings.platform.check_affinities(set)?;
-        let of = places(set, settings)?;
-        if settings.is_interrupted() {
-            break;
-        }
-        let case = |(&scheduler, places)| Case { set, scheduler, places };
-        cases.extend(settings.schedulers.iter().zip(of).map(case));
-    }
-    Ok(cases)
 }
 
 /// How the largest factor for all execution times is found, where a test covers the set.
@@ -149,60 +106,57 @@ enum Factor {
     Anew,
 }
 
-impl Case<'_> {
-    /// Nothing if it was interrupted before the verdicts: a placement that was not found, or a proof, would have come later.
-    fn answer(&self, settings: &Settings) -> Option<SchedulerAnswer> {
-        if settings.is_interrupted() {
-            return None;
+/// Nothing if it was interrupted before the verdicts: a placement that was not found, or a proof, would have come later.
+fn answer(case: &Case<'_, Analysed>, settings: &Settings) -> Option<SchedulerAnswer> {
+    if settings.is_interrupted() {
+        return None;
+    }
+    let (set, &scheduler) = (case.set, case.scheduler);
+    let found = places::tested(case, settings);
+    let mut answer = SchedulerAnswer::new(set, scheduler, found.as_ref().ok());
+    let factor = match &found {
+        Err(error) => {
+            answer.not_placed(error);
+            Some(Factor::Anew)
         }
-        let name = self.scheduler.to_string();
-        let wanted = wanted(self.set, self.scheduler, &name, &settings.platform);
-        let found = self.places.found(wanted, settings);
-        let mut factor = None;
-        let mut answer = SchedulerAnswer::new(self.set, self.scheduler, found.as_ref().ok());
-        match &found {
-            Err(error) => {
-                answer.not_placed(error);
-                factor = Some(Factor::Anew);
-            }
-            Ok(placed) => {
-                let charge = settings.charges.of(self.scheduler, &settings.platform);
-                let platform = &settings.platform;
-                match PlacedSet::of(
-                    self.set,
-                    self.scheduler,
-                    platform,
-                    placed,
-                    charge,
-                    &settings.below.servers,
-                ) {
-                    Err(failed) => answer.not_applicable(&failed, self.set),
-                    Ok(placed) => {
-                        judge(&placed, self.set, settings, &mut answer);
-                        factor = Some(if answer.fit.is_some() {
-                            Factor::Anew
-                        } else {
-                            Factor::InOneCell(Box::new(placed))
-                        });
-                    }
-                }
-            }
+        Ok(placed) => judged(set, scheduler, placed, settings, &mut answer),
+    };
+    if settings.is_interrupted() {
+        return None;
+    }
+    answer.quantum_ns = settings.charges.quantum(scheduler).map(Duration::as_ns);
+    answer.notes.extend(places::note(&answer, settings));
+    if settings.sensitivity {
+        answer.fewest_processors = Some(sensitivity::fewest_processors(set, scheduler, settings));
+        answer.largest_scaling = match factor {
+            Some(Factor::InOneCell(placed)) => scaling::in_one_cell(&placed, settings),
+            Some(Factor::Anew) => scaling::placed_anew(set, scheduler, settings),
+            None => None,
+        };
+    }
+    Some(answer)
+}
+
+/// The verdicts on a placed set, and how its largest factor is found, where a test covers it.
+fn judged(
+    set: &TaskSet,
+    scheduler: Analysed,
+    placed: &Placed,
+    settings: &Settings,
+    answer: &mut SchedulerAnswer,
+) -> Option<Factor> {
+    let PlacementSettings { platform, below, .. } = &settings.placement;
+    let charge = settings.charges.of(scheduler, platform);
+    match PlacedSet::of(set, scheduler, platform, placed, charge, &below.servers) {
+        Err(failed) => {
+            answer.not_applicable(&failed, set);
+            None
         }
-        if settings.is_interrupted() {
-            return None;
+        Ok(placed) => {
+            judge(&placed, set, settings, answer);
+            let in_one_cell = answer.fit.is_none();
+            Some(if in_one_cell { Factor::InOneCell(Box::new(placed)) } else { Factor::Anew })
         }
-        answer.quantum_ns = settings.charges.quantum(self.scheduler).map(Duration::as_ns);
-        answer.notes.extend(places::note(&answer, settings));
-        if settings.sensitivity {
-            let fewest = sensitivity::fewest_processors(self.set, self.scheduler, settings);
-            answer.fewest_processors = Some(fewest);
-            answer.largest_scaling = match factor {
-                Some(Factor::InOneCell(placed)) => scaling::in_one_cell(&placed, settings),
-                Some(Factor::Anew) => scaling::placed_anew(self.set, self.scheduler, settings),
-                None => None,
-            };
-        }
-        Some(answer)
     }
 }
 

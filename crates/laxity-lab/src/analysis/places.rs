@@ -2,9 +2,9 @@
 
 use super::Settings;
 use super::answer::{SchedulerAnswer, VerdictName};
+use crate::case::{Case, PlacementSettings};
 use crate::places::{ByLoad, Wanted};
-use crate::placing::FitAnswer;
-use crate::placing::{BelowServers, Placed, Placing};
+use crate::placing::{FitAnswer, Placed};
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{DoubleHit, Guarantee};
 use laxity_model::{Platform, Result, Scope, TaskSet};
@@ -14,75 +14,68 @@ use laxity_place::Fitting;
 const DOUBLE_HIT_IGNORED: &str = "admitted with the double hit ignored, as by a loaded amp-rm: --count-double-hit asks the hard test \
     of each task";
 
-/// Places by load, or by admission.
-pub struct Places {
-    found: Result<Placed>,
-    admitted: bool,
-}
-
-/// For every scheduler, in their order.
+/// Where tasks go under each scheduler by load, or where it admits them itself; before a test is asked.
 ///
 /// # Errors
 ///
 /// A scheduler cannot have cells on this platform.
-pub fn places(set: &TaskSet, settings: &Settings) -> Result<Vec<Places>> {
-    let finder = settings.finder(&settings.platform);
+pub fn places(set: &TaskSet, settings: &Settings) -> Result<Vec<Result<Placed>>> {
+    let placement = &settings.placement;
+    placement.platform.check_affinities(set)?;
     let mut by_load = ByLoad::of(set);
     let mut places = Vec::new();
     for &scheduler in &settings.schedulers {
-        let dedicated = scheduler.dedicates_a_processor();
+        let finder = settings.finder(placement, scheduler);
+        let wanted = wanted(set, scheduler, "", &placement.platform);
         // Whether there are cells at all is the command line's matter; whether tasks fit is the answer's.
-        finder.placing.capacity(scheduler.scope(), dedicated).map_err(|error| error.context(scheduler))?;
-        let admitted = by_admission(set, scheduler, &finder.placing, settings, &settings.below);
-        places.push(match admitted {
-            Some(found) => Places { found, admitted: true },
-            None => {
-                let scope = scope_of_cells(scheduler.scope(), &settings.platform);
-                Places { found: by_load.places(&finder, scope, dedicated), admitted: false }
-            }
-        });
+        let capacity = finder.placing.capacity(scheduler.scope(), wanted.dedicated);
+        capacity.map_err(|error| error.context(scheduler))?;
+        places.push(
+            by_admission(set, scheduler, placement, settings)
+                .unwrap_or_else(|| by_load.places(&finder, wanted.scope, wanted.dedicated)),
+        );
     }
     Ok(places)
 }
 
-/// Where admission puts the tasks of a scheduler that has one, or which it refuses; nothing for other schedulers, where there is
-/// nothing to place and no promise to keep, and where tasks are to be placed by load.
+/// Where tests put the tasks of a case, given its places by load.
+pub fn tested(case: &Case<'_, Analysed>, settings: &Settings) -> Result<Placed> {
+    let (placement, &scheduler) = (&settings.placement, case.scheduler);
+    if admits(scheduler, placement) {
+        return case.placed.clone();
+    }
+    let name = scheduler.to_string();
+    let wanted = wanted(case.set, scheduler, &name, &placement.platform);
+    settings.finder(placement, scheduler).find(wanted, case.placed.clone())
+}
+
+/// Whether a scheduler's own admission puts tasks in their places: not where there is nothing to place and no promise to keep, and
+/// not where tasks are to be placed by load.
+fn admits(scheduler: Analysed, placement: &PlacementSettings) -> bool {
+    let one_cell = scope_of_cells(scheduler.scope(), &placement.platform) == Scope::Global;
+    placement.fit.is_test()
+        && !placement.amp_rm.may_solve()
+        && scheduler.has_servers()
+        && (!one_cell || placement.below.promises())
+}
+
+/// Where admission puts the tasks of a scheduler that has one, or which it refuses.
 pub fn by_admission(
     set: &TaskSet,
     scheduler: Analysed,
-    placing: &Placing<'_>,
+    placement: &PlacementSettings,
     settings: &Settings,
-    below: &BelowServers,
 ) -> Option<Result<Placed>> {
-    let one_cell = scope_of_cells(scheduler.scope(), placing.platform) == Scope::Global;
-    let by_load = !settings.fit.is_test() || settings.amp_rm.may_solve();
-    if !scheduler.has_servers() || by_load || (one_cell && !below.promises()) {
+    if !admits(scheduler, placement) {
         return None;
     }
-    let placing = Placing { method: settings.amp_rm, ..*placing };
-    let placed = placing.place_below(set, below, None, (&[], false));
+    let placed = placement.admitted(set, &scheduler, (&[], false), settings.interrupt)?;
     Some(placed.map(|placed| Placed { fit: Some(FitAnswer::Admission), ..placed }))
-}
-
-impl Places {
-    /// The places in which the set is to be judged.
-    pub fn found(&self, wanted: Wanted<'_>, settings: &Settings) -> Result<Placed> {
-        match self.admitted {
-            true => self.found.clone(),
-            false => settings.finder(&settings.platform).find(wanted, self.found.clone()),
-        }
-    }
 }
 
 /// A set under a scheduler, as it is to be placed on a platform.
 pub fn wanted<'a>(set: &'a TaskSet, scheduler: Analysed, name: &'a str, platform: &Platform) -> Wanted<'a> {
-    Wanted {
-        set,
-        name,
-        scheduler: Some(scheduler),
-        scope: scope_of_cells(scheduler.scope(), platform),
-        dedicated: scheduler.dedicates_a_processor(),
-    }
+    Wanted { scope: scope_of_cells(scheduler.scope(), platform), ..Wanted::of(set, &scheduler, name) }
 }
 
 /// Where there is one cell, there is nothing to place.
@@ -92,10 +85,11 @@ pub fn scope_of_cells(scope: Scope, platform: &Platform) -> Scope {
 
 /// What the user should know of places by admission.
 pub fn note(answer: &SchedulerAnswer, settings: &Settings) -> Option<String> {
-    if settings.fit != Fitting::Test || answer.fit != Some(FitAnswer::Admission) {
+    if settings.placement.fit != Fitting::Test || answer.fit != Some(FitAnswer::Admission) {
         return None;
     }
     let hard = answer.verdict(Guarantee::Hard.into()).verdict == VerdictName::Schedulable;
-    let ignored = settings.below.double_hit == DoubleHit::Ignored && !settings.below.servers.is_empty();
+    let below = &settings.placement.below;
+    let ignored = below.double_hit == DoubleHit::Ignored && !below.servers.is_empty();
     (ignored && !hard).then(|| DOUBLE_HIT_IGNORED.to_owned())
 }

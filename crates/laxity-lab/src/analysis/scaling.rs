@@ -13,8 +13,8 @@
 use super::answer::LargestScaling;
 use super::sensitivity::{Trial, anew, asked, trial};
 use super::{Settings, verdicts};
+use crate::case::PlacementSettings;
 use crate::charges::PlacedSet;
-use crate::placing::Placing;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{Duration, LoadSum, Platform, Speed, Task, TaskSet, Utilization};
@@ -40,16 +40,15 @@ pub fn in_one_cell(placed: &PlacedSet, settings: &Settings) -> Option<LargestSca
 
 /// With the tasks placed anew for each factor; nothing if it was interrupted.
 pub fn placed_anew(set: &TaskSet, scheduler: Analysed, settings: &Settings) -> Option<LargestScaling> {
-    let placing = settings.finder(&settings.platform).placing;
-    let placing = Placing { ilp_time_limit: None, ..placing };
+    let placement = PlacementSettings { ilp_time_limit: None, ..settings.placement.clone() };
     let found = largest(settings, true, |factor| {
         if settings.is_interrupted() {
             return Trial::Not;
         }
         let Some(set) = scaled(set, factor) else { return Trial::Not };
-        anew(&set, scheduler, placing, settings, &settings.below).unwrap_or(Trial::Not)
+        anew(&set, scheduler, &placement, settings).unwrap_or(Trial::Not)
     });
-    let nothing_above = is_beyond(set, found.numerator + 1, &settings.platform, settings.guarantee);
+    let nothing_above = is_beyond(set, found.numerator + 1, &settings.placement.platform, settings.guarantee);
     (!settings.is_interrupted()).then_some(LargestScaling { nothing_above, ..found })
 }
 

@@ -8,9 +8,10 @@
 use super::Settings;
 use super::answer::FewestProcessors;
 use super::places::{by_admission, wanted};
+use crate::case::PlacementSettings;
 use crate::charges::{PlacedSet, TRIAL_WORK};
 use crate::places::Finder;
-use crate::placing::{BelowServers, Placed, Placing};
+use crate::placing::{BelowServers, Placed};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
@@ -76,11 +77,11 @@ pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings
 
 /// Processors in each cell: none if one cell has them all.
 fn cell_size(scheduler: Analysed, settings: &Settings) -> Result<Option<u32>, &'static str> {
-    let platform = &settings.platform;
+    let PlacementSettings { platform, below, .. } = &settings.placement;
     if platform.cores().iter().any(|core| core.speed != Speed::UNIT) {
         return Err("CPUs have other speeds than 1");
     }
-    if !settings.below.servers.is_of_all_cores() {
+    if !below.servers.is_of_all_cores() {
         return Err("servers differ from CPU to CPU");
     }
     match scheduler.scope() {
@@ -120,16 +121,16 @@ fn on(
     settings: &Settings,
 ) -> Result<Trial, &'static str> {
     let platform = platform(count, cell).ok_or("no such platform")?;
-    let placing = settings.finder(&platform).placing;
     // As many as a hard admission needs, where that is what is to be proven.
     let double_hit = match settings.guarantee {
         Guarantee::Hard => DoubleHit::Counted,
-        Guarantee::Soft => settings.below.double_hit,
+        Guarantee::Soft => settings.placement.below.double_hit,
     };
-    anew(set, scheduler, placing, settings, &BelowServers { double_hit, ..settings.below.clone() })
+    let below = BelowServers { double_hit, ..settings.placement.below.clone() };
+    anew(set, scheduler, &PlacementSettings { platform, below, ..settings.placement.clone() }, settings)
 }
 
-/// Of a set that is placed as an analysis places it, onto whatever platform.
+/// Of a set that is placed as an analysis places it, by other settings.
 ///
 /// # Errors
 ///
@@ -137,20 +138,19 @@ fn on(
 pub fn anew(
     set: &TaskSet,
     scheduler: Analysed,
-    placing: Placing<'_>,
+    placement: &PlacementSettings,
     settings: &Settings,
-    below: &BelowServers,
 ) -> Result<Trial, &'static str> {
     let guarantees = &[settings.guarantee];
-    let finder = Finder { placing, guarantees, ..settings.finder(placing.platform) };
-    if let Some(admitted) = by_admission(set, scheduler, &placing, settings, below) {
+    let finder = Finder { guarantees, ..settings.finder(placement, scheduler) };
+    if let Some(admitted) = by_admission(set, scheduler, placement, settings) {
         let Ok(placed) = admitted else { return Ok(Trial::Not) };
-        return judged(set, scheduler, placing.platform, &placed, settings);
+        return judged(set, scheduler, &placement.platform, &placed, settings);
     }
     let name = scheduler.to_string();
-    let wanted = wanted(set, scheduler, &name, placing.platform);
+    let wanted = wanted(set, scheduler, &name, &placement.platform);
     match finder.find(wanted, finder.by_load(set, wanted.scope, wanted.dedicated)) {
-        Ok(placed) => judged(set, scheduler, placing.platform, &placed, settings),
+        Ok(placed) => judged(set, scheduler, &placement.platform, &placed, settings),
         Err(_) => Ok(Trial::Not),
     }
 }
@@ -163,8 +163,8 @@ fn judged(
     settings: &Settings,
 ) -> Result<Trial, &'static str> {
     // The processors are more or fewer of those that there are, and as near to each other.
-    let charge = settings.charges.of(scheduler, &settings.platform);
-    let seen = PlacedSet::of(set, scheduler, platform, placed, charge, &settings.below.servers);
+    let charge = settings.charges.of(scheduler, &settings.placement.platform);
+    let seen = PlacedSet::of(set, scheduler, platform, placed, charge, &settings.placement.below.servers);
     let seen = seen.map_err(|failed| failed.assumption)?;
     Ok(trial(&seen, &seen.tasks, settings))
 }

@@ -1,7 +1,7 @@
 //! Where this kernel takes no policy of laxity's own: why, and the same command in a virtual machine whose kernel does.
 
 use crate::observer::Caller;
-use crate::schedulers::TriedScheduler;
+use crate::schedulers::Configuration;
 use laxity_model::{Diagnostic, LinuxScheduler, Result, shell_word};
 use laxity_run::{Capabilities, Refusal};
 
@@ -13,9 +13,9 @@ const SHORT: &str = "laxity vm -- ...";
 /// # Errors
 ///
 /// None of them can.
-pub fn check(schedulers: &[TriedScheduler], capabilities: &Capabilities, caller: &Caller) -> Result<()> {
+pub fn check(schedulers: &[Configuration], capabilities: &Capabilities, caller: &Caller) -> Result<()> {
     let Err(refusal) = &capabilities.sched_ext else { return Ok(()) };
-    let own: Vec<&TriedScheduler> = schedulers.iter().filter(|one| needs_sched_ext(one)).collect();
+    let own: Vec<&Configuration> = schedulers.iter().filter(|one| needs_sched_ext(one)).collect();
     if own.is_empty() {
         return Ok(());
     }
@@ -31,13 +31,13 @@ pub fn check(schedulers: &[TriedScheduler], capabilities: &Capabilities, caller:
 }
 
 /// Laxity's own policies and those of programs.
-fn needs_sched_ext(scheduler: &TriedScheduler) -> bool {
+fn needs_sched_ext(scheduler: &Configuration) -> bool {
     scheduler.linux().is_none_or(|linux| matches!(linux, LinuxScheduler::Foreign(_)))
 }
 
 /// Names the programs of foreign schedulers that the machine needs, too: it has the files that arguments are, and no others.
-fn with_programs(hint: String, schedulers: &[&TriedScheduler]) -> String {
-    let path = |one: &&TriedScheduler| match one.linux() {
+fn with_programs(hint: String, schedulers: &[&Configuration]) -> String {
+    let path = |one: &&Configuration| match one.linux() {
         Some(LinuxScheduler::Foreign(program)) if program.as_str().contains('/') => {
             Some(format!("--with {} ", shell_word(program.as_str())))
         }
@@ -74,7 +74,7 @@ mod tests {
         );
         assert_eq!(hint(&refusal("run as root"), call()), format!("run as root, or: {command}"));
         let tried = ["scx:/opt/a_b", "scx:scx_simple", "edf-bh"]
-            .map(|name| name.parse::<TriedScheduler>().expect("a scheduler"));
+            .map(|name| name.parse::<Configuration>().expect("a scheduler"));
         assert_eq!(
             with_programs("boot, or: laxity vm -- run".into(), &tried.iter().collect::<Vec<_>>()),
             "boot, or: laxity vm --with /opt/a_b -- run"

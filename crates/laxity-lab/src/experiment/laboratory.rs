@@ -6,7 +6,7 @@ use super::repeating::Repeating;
 use super::runs::Work;
 use super::work::{self, Workload};
 use super::{Bench, DemandModel, Settings, overruns, schedule};
-use crate::cases::reason;
+use crate::case::{Case, RunSettings, reason};
 use crate::observer::Steps;
 use crate::overheads::Subject;
 use crate::simulation::{Beside, Budgets, Conditions, simulate_beside};
@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::SeqCst;
 pub(super) struct Laboratory<'a> {
     pub(super) sets: &'a [TaskSet],
     pub(super) settings: &'a Settings,
-    pub(super) parts: &'a [Part],
+    pub(super) parts: &'a [Part<'a>],
     pub(super) workload: &'a Workload,
     pub(super) bench: &'a Bench,
     pub(super) interrupt: &'static AtomicBool,
@@ -35,7 +35,7 @@ impl Laboratory<'_> {
         let mut said = Vec::new();
         self.announce(runs);
         let possible = runs.iter().filter(|(_, work)| !matches!(work, Work::Nothing(_))).count();
-        let mut steps = Steps::new(possible, &*self.settings.caller.observer);
+        let mut steps = Steps::new(possible, &*self.settings.runs.caller.observer);
         for (planned, work) in runs {
             let mut run = planned.clone();
             if !matches!(work, Work::Nothing(_)) {
@@ -64,17 +64,17 @@ impl Laboratory<'_> {
         let made = |id: u32| measured.iter().find(|run| run.id == id);
         let mut cases = Vec::new();
         for (planned, part) in runs.iter().filter_map(|(run, work)| Some((run, work.part()?))) {
-            let Part { set, scheduler, placed: Some(placed), .. } = &self.parts[part] else { continue };
-            let (run, set) = (made(planned.id).unwrap_or(planned), &self.sets[*set]);
+            let Case { set, scheduler, placed: Ok(placed), .. } = &self.parts[part].case else { continue };
+            let run = made(planned.id).unwrap_or(planned);
             let grace = match run.grace {
-                Duration::ZERO => self.settings.grace.unwrap_or_else(|| laxity_sim::default_grace(set)),
+                Duration::ZERO => self.settings.runs.grace.unwrap_or_else(|| laxity_sim::default_grace(set)),
                 grace => grace,
             };
-            let seed = self.settings.seed.wrapping_add(u64::from(run.repetition));
+            let seed = self.settings.runs.seed.wrapping_add(u64::from(run.repetition));
             // The others say themselves why they are not simulated.
             let Ok(model) = scheduler.model() else { continue };
             let budgets = match scheduler.linux() {
-                _ if !work::may_exceed_wcet(set, self.settings.demand) => Budgets::None,
+                _ if !work::may_exceed_wcet(set, self.settings.runs.demand) => Budgets::None,
                 Some(linux) if linux.has_reservations() => Budgets::Throttled,
                 Some(_) => Budgets::None,
                 None => Budgets::OfPolicy,
@@ -83,8 +83,9 @@ impl Laboratory<'_> {
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
         let platform = self.settings.platform_of_demand()?;
-        let machine = Conditions { platform: &platform, demand: self.settings.demand, mechanics };
-        let observer = &*self.settings.caller.observer;
+        let RunSettings { demand, placement, .. } = &self.settings.runs;
+        let machine = Conditions { platform: &platform, demand: *demand, below: &placement.below, mechanics };
+        let observer = &*self.settings.runs.caller.observer;
         if !cases.is_empty() {
             observer.note(&format!("simulating the same jobs: {}", plural(cases.len(), "run")));
         }
@@ -144,7 +145,7 @@ impl Laboratory<'_> {
     /// Why a run is not simulated, too, although that is wanted.
     fn not_simulated(&self, work: Work) -> Option<&'static str> {
         self.settings.simulate.as_ref()?;
-        self.parts[work.part()?].scheduler.model().err()
+        self.parts[work.part()?].case.scheduler.scheduler.model().err()
     }
 
     /// Makes a schedule of the records, and keeps it with what the oracles say of it and why jobs missed.
@@ -160,7 +161,7 @@ impl Laboratory<'_> {
             overruns::count_throttled(overruns, plan, records);
         }
         let machine = schedule::Taken {
-            platform: &self.settings.platform,
+            platform: self.settings.platform(),
             is_virtual: self.is_virtual,
             demand_is_work: self.settings.demand_model == DemandModel::Work,
         };
@@ -169,15 +170,8 @@ impl Laboratory<'_> {
                 for budget in &mut record.budgets_used_up {
                     let margin = Duration::from_ns(budget.margin_ns);
                     budget.refused = part.and_then(|part| {
-                        let part = &self.parts[part];
-                        parts::refused(
-                            self.settings,
-                            &self.bench.capabilities,
-                            set,
-                            part,
-                            margin,
-                            self.interrupt,
-                        )
+                        let case = &self.parts[part].case;
+                        parts::refused(self.settings, &self.bench.capabilities, case, margin, self.interrupt)
                     });
                 }
                 run.schedule = Some(record);
@@ -195,24 +189,24 @@ impl Laboratory<'_> {
     fn subject<'a>(&'a self, run: &Run, part: usize, set: &'a TaskSet) -> Subject<'a> {
         Subject {
             run: run.id,
-            scheduler: &self.parts[part].scheduler,
+            scheduler: self.parts[part].case.scheduler,
             set: set.name(),
             tasks: u32::try_from(set.real_time().count()).unwrap_or(u32::MAX),
-            cpus: u32::try_from(self.settings.platform.core_count()).unwrap_or(u32::MAX),
-            seed: self.settings.seed,
+            cpus: u32::try_from(self.settings.platform().core_count()).unwrap_or(u32::MAX),
+            seed: self.settings.runs.seed,
         }
     }
 
     /// What a run executes: the plan, and the jobs of its tasks.
     fn orders(&self, run: &Run, work: Work) -> Result<Option<(Plan, Vec<Vec<JobOrder>>)>> {
         let (set, settings) = (&self.sets[run.set as usize], self.settings);
-        let seed = settings.seed.wrapping_add(u64::from(run.repetition));
+        let seed = settings.runs.seed.wrapping_add(u64::from(run.repetition));
         match work {
             Work::Nothing(_) => Ok(None),
             Work::Alone => {
-                let cpu = settings.platform.cores().last().expect("a platform has CPUs").cpu;
+                let cpu = settings.platform().cores().last().expect("a platform has CPUs").cpu;
                 let order = |id, index| self.workload.order_of(set, id, index, seed);
-                laxity_run::alone(set, cpu, settings.alone.unwrap_or_default(), settings.seed, order)
+                laxity_run::alone(set, cpu, settings.alone.unwrap_or_default(), settings.runs.seed, order)
                     .map(Some)
             }
             Work::Together(part) => {
@@ -229,7 +223,7 @@ impl Laboratory<'_> {
     /// Says why a schedule was not recorded: each reason once.
     fn say_not_recorded(&self, run: &Run, said: &mut Vec<String>) {
         if let Some(why) = run.not_measured.get(laxity_run::SCHEDULE).filter(|why| !said.contains(why)) {
-            self.settings.caller.observer.warn(&format!(
+            self.settings.runs.caller.observer.warn(&format!(
                 "note: schedules of {} are not recorded, and so not verified: {why}",
                 run.scheduler
             ));
@@ -244,13 +238,13 @@ impl Laboratory<'_> {
             .filter(|(_, work)| *work == Work::Alone)
             .filter_map(|(run, _)| alone_duration(&self.sets[run.set as usize], self.settings.alone?).ok())
             .sum();
-        let duration = self.settings.duration;
+        let duration = self.settings.runs.duration;
         // Starting, stopping and the last jobs take a little longer.
         let total = alone.as_secs_f64() + (duration.as_secs_f64() + 0.3) * together as f64;
-        self.settings.caller.observer.note(&format!(
+        self.settings.runs.caller.observer.note(&format!(
             "{}, {}, {} of {duration}: about {total:.0} s",
             plural(self.sets.len(), "task set"),
-            plural(self.settings.schedulers.len(), "scheduler"),
+            plural(self.settings.runs.schedulers.len(), "scheduler"),
             plural(together, "run"),
         ));
     }
@@ -261,7 +255,7 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
     Ok(match &run.status {
         RunStatus::NotRun { reason } => format!("not run: {reason}"),
         status => {
-            let summary = RunSummary::of(run, set, settings.platform.core_count())?;
+            let summary = RunSummary::of(run, set, settings.platform().core_count())?;
             let tardy = match summary.tardiness_ns.map_or(0, |tardiness| tardiness.max) {
                 0 => String::new(),
                 // No finer than a clock read in user space tells.

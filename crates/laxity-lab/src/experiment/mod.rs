@@ -18,22 +18,18 @@ pub use schedule::verify_again;
 pub use work::DemandModel;
 
 use crate::analysis::analyse_beside;
-use crate::cases::{Common, check_prospects, placement_of_all};
+use crate::case::{PlacementSettings, RunSettings, check_prospects, same_option};
 use crate::charges::Charges;
 use crate::observer::{Caller, check_interrupt};
 use crate::overheads::{Measuring, Probes};
-use crate::places::same_option;
-use crate::placing::{BelowServers, Placing, SLOWEST_FIT, named_load};
-use crate::schedulers::Choice;
-use crate::schedulers::TriedScheduler;
+use crate::schedulers::Configuration;
 use crate::simulation::Mechanics;
 use checks::check_load;
 use laboratory::Laboratory;
 use laxity_model::{
-    BudgetMode, Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed,
-    TaskSet, Utilization,
+    BudgetMode, Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
 };
-use laxity_place::{Fitting, Method, Overload};
+use laxity_place::Method;
 use laxity_run::{BudgetMargin, Capabilities, MachineLock, PolicyOptions};
 use laxity_trace::{AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, Results, ResultsDirectory};
 use parts::{NOTHING, Part, parts};
@@ -46,12 +42,8 @@ use work::Workload;
 
 /// Everything the user chose.
 pub struct Settings {
-    /// Under which schedulers.
-    pub schedulers: Vec<TriedScheduler>,
-    /// Releases happen in `[0, duration)`.
-    pub duration: Duration,
-    /// Runs per set and scheduler.
-    pub repeat: u32,
+    /// What runs and simulations are both told.
+    pub runs: RunSettings,
     /// What is measured is simulated, too, with these costs; budgets as they are in the kernel.
     pub simulate: Option<Mechanics>,
     /// What is proven is said beside what is measured, with these overheads.
@@ -66,8 +58,6 @@ pub struct Settings {
     pub demand_model: DemandModel,
     /// Where the speeds of working sets are kept, for [`DemandModel::Work`].
     pub calibration: Option<PathBuf>,
-    /// How much of its WCET a job asks for.
-    pub demand: Demand,
     /// What a job does once it has missed its deadline.
     pub on_miss: OnMiss,
     /// How many background threads are always ready beside the tasks.
@@ -78,37 +68,15 @@ pub struct Settings {
     pub policy: PolicyOptions,
     /// Whether schedules are recorded and verified.
     pub record: bool,
-    /// How much longer than `duration` jobs may run.
-    pub grace: Option<Duration>,
-    /// How tasks are placed, unless a scheduler's name says it.
-    pub placement: Choice,
-    /// How amp-rm's tasks are placed, and what is promised there.
-    pub below: (Method, BelowServers),
-    /// How much of each CPU is filled at the most; nothing: all of it.
-    pub limit: Option<Utilization>,
-    /// What may be placed together.
-    pub fit: Fitting,
-    /// What to do with a task that fits nowhere.
-    pub overload: Overload,
-    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
-    pub ilp_time_limit: Option<Duration>,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// The CPUs to use, and their clusters.
-    pub platform: Platform,
     /// Where the results go.
     pub out: PathBuf,
-    /// Whether results there may be replaced.
-    pub existing: Existing,
-    /// The program that calls.
-    pub caller: Caller,
 }
 
 impl Settings {
     /// One run under each of these schedulers, and nothing beside it: jobs that take their WCETs and run on when they are late,
     /// on this platform, placed by load, with results that replace others.
     pub fn plain(
-        schedulers: Vec<TriedScheduler>,
+        schedulers: Vec<Configuration>,
         duration: Duration,
         placement: Method,
         platform: Platform,
@@ -116,9 +84,17 @@ impl Settings {
         caller: Caller,
     ) -> Self {
         Settings {
-            schedulers,
-            duration,
-            repeat: 1,
+            runs: RunSettings {
+                schedulers,
+                duration,
+                grace: None,
+                repeat: 1,
+                seed: 0,
+                demand: Demand::Wcet,
+                placement: PlacementSettings::by_load(placement, platform),
+                existing: Existing::Replace,
+                caller,
+            },
             repeat_disturbed: 0,
             simulate: None,
             analyse: None,
@@ -126,7 +102,6 @@ impl Settings {
             alone: None,
             demand_model: DemandModel::CpuTime,
             calibration: None,
-            demand: Demand::Wcet,
             on_miss: OnMiss::Continue,
             busy: 0,
             budget_margin: BudgetMargin::default(),
@@ -137,64 +112,32 @@ impl Settings {
                 servers: ServerSizes::NONE,
             },
             record: false,
-            grace: None,
-            placement: placement.into(),
-            below: (SLOWEST_FIT, BelowServers::default()),
-            limit: None,
-            fit: Fitting::Load(None),
-            overload: Overload::Refuse,
-            ilp_time_limit: None,
-            seed: 0,
-            platform,
             out,
-            existing: Existing::Replace,
-            caller,
         }
     }
 
-    /// What the manifest says of every experiment.
-    fn common(&self) -> Common {
-        Common {
-            duration: self.duration,
-            repeat: self.repeat,
-            seed: self.seed,
-            demand: self.demand,
-            placement: placement_of_all(&self.schedulers, (self.placement, self.below.0)),
-            fit: self.fit,
-            overload: self.overload,
-            ilp_time_limit: self.ilp_time_limit,
-            caller: self.caller.clone(),
-        }
+    /// The CPUs to use, and their clusters.
+    pub fn platform(&self) -> &Platform {
+        &self.runs.placement.platform
     }
 
     /// The platform as demands see it.
     fn platform_of_demand(&self) -> Result<Platform> {
         match self.demand_model {
-            DemandModel::CpuTime => of_equal_speed(&self.platform),
-            DemandModel::Work => Ok(self.platform.clone()),
-        }
-    }
-
-    fn placing<'a>(&'a self, interrupt: &'a AtomicBool) -> Placing<'a> {
-        Placing {
-            platform: &self.platform,
-            method: self.placement.method(),
-            fit: named_load(self.fit),
-            overload: self.overload,
-            ilp_time_limit: self.ilp_time_limit,
-            interrupt,
+            DemandModel::CpuTime => of_equal_speed(self.platform()),
+            DemandModel::Work => Ok(self.platform().clone()),
         }
     }
 }
 
 /// How the experiment went.
-pub struct Finished {
+pub struct Finished<'a> {
     /// The directory.
     pub directory: FinishedResults,
     /// Everything, with the jobs.
     pub results: Results,
     /// How any of the schedulers is deployed.
-    pub deployment: Deployment,
+    pub deployment: Deployment<'a>,
     /// The user ended it early.
     pub interrupted: bool,
 }
@@ -224,9 +167,13 @@ impl Bench {
 }
 
 /// Runs the whole experiment. Every finished run is on disk before the next one starts.
-pub fn measure(sets: &[TaskSet], settings: &Settings, interrupt: &'static AtomicBool) -> Result<Finished> {
+pub fn measure<'a>(
+    sets: &'a [TaskSet],
+    settings: &'a Settings,
+    interrupt: &'static AtomicBool,
+) -> Result<Finished<'a>> {
     check_load(sets, settings)?;
-    measure_on(&Bench::set_up(settings.overheads, &settings.caller)?, sets, settings, interrupt)
+    measure_on(&Bench::set_up(settings.overheads, &settings.runs.caller)?, sets, settings, interrupt)
 }
 
 /// Why [`measure_on`] could not run a set under one of the schedulers, if it could not: nothing is run or written.
@@ -243,22 +190,22 @@ pub fn check_prospect_on(
 }
 
 /// As [`measure`], on a bench that is set up already.
-pub fn measure_on(
+pub fn measure_on<'a>(
     bench: &Bench,
-    sets: &[TaskSet],
-    settings: &Settings,
+    sets: &'a [TaskSet],
+    settings: &'a Settings,
     interrupt: &'static AtomicBool,
-) -> Result<Finished> {
+) -> Result<Finished<'a>> {
     let capabilities = &bench.capabilities;
-    elsewhere::check(&settings.schedulers, capabilities, &settings.caller)?;
+    elsewhere::check(&settings.runs.schedulers, capabilities, &settings.runs.caller)?;
     let (parts, same) = parts(sets, settings, capabilities, interrupt)?;
-    same.iter().for_each(|same| settings.caller.observer.note(&same.words()));
+    same.iter().for_each(|same| settings.runs.caller.observer.note(&same.words()));
     check_prospects(
-        parts.iter().map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
+        parts.iter().map(|part| (part.case.scheduler.name.as_str(), part.case.set, part.plan.as_ref().err())),
     )?;
     let workload = Workload::new(settings, sets)?;
     let repeating = Repeating::new(settings);
-    let runs = planned_runs(sets, &parts, settings, capabilities);
+    let runs = planned_runs(sets.len(), &parts, settings, capabilities);
     let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     let laboratory = Laboratory {
         sets,
@@ -270,17 +217,17 @@ pub fn measure_on(
         repeating,
         is_virtual: manifest.machine.is_virtual(),
     };
-    manifest.analysis = analysis(sets, &parts, settings, interrupt)?;
+    manifest.analysis = analysis(&parts, settings, interrupt)?;
     check_interrupt(interrupt, NOTHING)?;
     manifest.options.extend(same_option(&same));
     manifest.options.extend(not_analysed(sets, settings).map(|why| (NOT_ANALYSED.to_owned(), why)));
-    let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
+    let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.runs.existing)?;
     laboratory.make_all(&runs, &mut directory)?;
     if let Some(measuring) = &bench.measuring {
         measuring.write_costs(directory.path())?;
     }
     laboratory.simulate_beside(&runs, &mut directory)?;
-    let phase = settings.caller.observer.begin("reading the results ...", "");
+    let phase = settings.runs.caller.observer.begin("reading the results ...", "");
     let directory = directory.finish()?;
     let results = laxity_trace::load(directory.path())?;
     phase.end(None);
@@ -290,26 +237,15 @@ pub fn measure_on(
 
 /// What is proven of each part. Sets whose jobs may exceed their WCETs are left out: tests assume that none does.
 fn analysis(
-    sets: &[TaskSet],
-    parts: &[Part],
+    parts: &[Part<'_>],
     settings: &Settings,
     interrupt: &'static AtomicBool,
 ) -> Result<Vec<AnalysisRecord>> {
     let Some(charges) = &settings.analyse else { return Ok(Vec::new()) };
     let platform = settings.platform_of_demand()?;
-    let known = |part: &&Part| !work::may_exceed_wcet(&sets[part.set], settings.demand);
-    let record = |part: &Part| {
-        let set = (part.set, &sets[part.set]);
-        analyse_beside(
-            set,
-            &part.scheduler.name,
-            &platform,
-            part.placed.as_ref(),
-            charges,
-            &settings.policy.servers,
-            interrupt,
-        )
-    };
+    let known = |part: &&Part<'_>| !work::may_exceed_wcet(part.case.set, settings.runs.demand);
+    let record =
+        |part: &Part<'_>| analyse_beside(&part.case, &platform, charges, &settings.policy.servers, interrupt);
     Ok(parts.iter().filter(known).filter_map(record).collect())
 }
 
@@ -317,7 +253,7 @@ fn analysis(
 fn not_analysed(sets: &[TaskSet], settings: &Settings) -> Option<String> {
     settings.analyse.as_ref()?;
     let why = |set: &TaskSet| {
-        let task = work::exceeding(set, settings.demand)?;
+        let task = work::exceeding(set, settings.runs.demand)?;
         Some(format!(
             "`{}` is left out, because jobs of `{task}` may ask for more than their WCET",
             set.name()

@@ -1,14 +1,13 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
 use super::Settings;
+use crate::case::{Case, Same, drop_same};
 use crate::charges::{Charges, Kernel};
 use crate::deploy;
 use crate::observer::{Steps, check_interrupt};
-use crate::places::{ByLoad, Configured, Finder, Same, Wanted, drop_same};
-use crate::placing::check_capacity;
-use crate::placing::{Placed, Placing};
-use crate::schedulers::Choice;
-use crate::schedulers::TriedScheduler;
+use crate::places::{ByLoad, Finder, Wanted};
+use crate::placing::{Placed, check_capacity};
+use crate::schedulers::{Configuration, Scheduled as _};
 use laxity_model::{
     AnyScheduler, Cell, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, Platform, PolicyScheduler,
     Result, Scope, TaskKind, TaskSet, Utilization, scheduler_of,
@@ -17,14 +16,10 @@ use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, Pl
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// One scheduler's part of the experiment on one set: a plan, or the reason why there is none.
-pub struct Part {
-    /// Index of the set.
-    pub set: usize,
-    /// The scheduler.
-    pub scheduler: TriedScheduler,
-    /// Where its tasks go.
-    pub placed: Option<Placed>,
+/// A case, and a plan to run it.
+pub struct Part<'a> {
+    /// A set under a scheduler.
+    pub case: Case<'a, Configuration>,
     /// What is run, or why nothing is.
     pub plan: Result<Plan>,
 }
@@ -44,39 +39,35 @@ struct Planner<'a> {
 /// What there is before a run is made.
 pub const NOTHING: &str = "nothing was run";
 
-impl Configured for Part {
-    fn set(&self) -> usize {
-        self.set
-    }
-
-    fn configuration(&self) -> &str {
-        &self.scheduler.name
-    }
-
-    fn placed(&mut self) -> Option<&mut Placed> {
-        self.placed.as_mut()
-    }
-}
-
 /// Places and plans every set under every scheduler; those that are another one are told and left out. An interruption is an error:
 /// there is nothing yet.
-pub fn parts(
-    sets: &[TaskSet],
-    settings: &Settings,
+pub fn parts<'a>(
+    sets: &'a [TaskSet],
+    settings: &'a Settings,
     capabilities: &Capabilities,
     interrupt: &'static AtomicBool,
-) -> Result<(Vec<Part>, Vec<Same>)> {
+) -> Result<(Vec<Part<'a>>, Vec<Same>)> {
     let planner = Planner::of(settings, capabilities, interrupt)?;
-    let mut steps = Steps::new(sets.len(), &*settings.caller.observer);
-    let mut parts = Vec::new();
-    for (index, set) in sets.iter().enumerate() {
+    let mut steps = Steps::new(sets.len(), &*settings.runs.caller.observer);
+    let mut plans = Vec::new();
+    let mut cases = Case::each(sets, &settings.runs.schedulers, |set| {
         let step = steps.begin(&format!("placing {}", set.name()));
-        parts.extend(planner.parts_of(index, set));
+        let (places, of): (Vec<_>, Vec<_>) = planner.places_and_plans(set).into_iter().unzip();
         step.end(None);
-        check_interrupt(interrupt, NOTHING)?;
-    }
-    let same = drop_same(&mut parts);
-    Ok((parts, same))
+        plans.extend(of);
+        check_interrupt(interrupt, NOTHING).map(|()| places)
+    })?;
+    let plans: Vec<_> =
+        cases.iter().map(|case| (case.index, case.scheduler.name.clone())).zip(plans).collect();
+    let same = drop_same(&mut cases);
+    // Dropped cases have dropped plans.
+    let mut plans = plans.into_iter();
+    let parts = cases.into_iter().filter_map(|case| {
+        let (_, plan) =
+            plans.find(|((index, name), _)| *index == case.index && *name == case.scheduler.name)?;
+        Some(Part { case, plan })
+    });
+    Ok((parts.collect(), same))
 }
 
 impl<'a> Planner<'a> {
@@ -89,68 +80,50 @@ impl<'a> Planner<'a> {
             settings,
             capabilities,
             machine: laxity_run::online_cpus()?,
-            limits: KernelLimits::read(&settings.platform.cpus()),
+            limits: KernelLimits::read(&settings.platform().cpus()),
             seen: settings.platform_of_demand()?,
             charges: settings.analyse.clone().unwrap_or_else(|| {
-                Charges::default().beside_kernel(Kernel::running(&settings.platform.cpus(), false))
+                Charges::default().beside_kernel(Kernel::running(&settings.platform().cpus(), false))
             }),
             interrupt,
         })
     }
 
-    fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
-        let placing = self.settings.placing(self.interrupt);
+    fn places_and_plans(&self, set: &TaskSet) -> Vec<(Result<Placed>, Result<Plan>)> {
+        let placement = &self.settings.runs.placement;
         let mut by_load = ByLoad::of(set);
-        let part = |scheduler: &TriedScheduler| {
-            let (placed, plan) = if scheduler.has_servers() {
-                self.planned(set, scheduler, self.placed_below_servers(set, scheduler))
-            } else if let Err(why) =
-                scheduler.policy().map_or(Ok(()), |own| check_capacity(set, own, &placing))
-            {
-                (None, Err(why))
-            } else {
-                self.placed_and_planned(set, scheduler, &mut by_load)
-            };
-            Part { set: index, scheduler: scheduler.clone(), placed, plan }
+        let place_and_plan = |scheduler: &Configuration| {
+            // What amp-rm would refuse is not run.
+            if let Some(placed) = placement.admitted(set, scheduler, (&[], false), self.interrupt) {
+                return self.planned(set, scheduler, placed);
+            }
+            let placing = placement.placing(self.interrupt);
+            match scheduler.policy().map_or(Ok(()), |own| check_capacity(set, own, &placing)) {
+                Err(why) => (Err(why.clone()), Err(why)),
+                Ok(()) => self.placed_and_planned(set, scheduler, &mut by_load),
+            }
         };
-        self.settings.schedulers.iter().map(part).collect()
+        self.settings.runs.schedulers.iter().map(place_and_plan).collect()
     }
 
     fn planned(
         &self,
         set: &TaskSet,
-        scheduler: &TriedScheduler,
+        scheduler: &Configuration,
         placed: Result<Placed>,
-    ) -> (Option<Placed>, Result<Plan>) {
-        match placed {
-            Err(error) => (None, Err(error)),
-            Ok(placed) => {
-                let plan = self.plan(set, scheduler, &placed);
-                (Some(placed), plan)
-            }
-        }
+    ) -> (Result<Placed>, Result<Plan>) {
+        let plan = match &placed {
+            Err(error) => Err(error.clone()),
+            Ok(placed) => self.plan(set, scheduler, placed),
+        };
+        (placed, plan)
     }
 
-    /// Where amp-rm's tasks go: what it would refuse is not run.
-    fn placed_below_servers(&self, set: &TaskSet, scheduler: &TriedScheduler) -> Result<Placed> {
-        let (method, below) = &self.settings.below;
-        let method = scheduler.placement.and_then(Choice::named).unwrap_or(*method);
-        let placing = Placing { method, ..self.settings.placing(self.interrupt) };
-        if method.may_solve() {
-            // Asked for by name: by load.
-            return placing.place(set, Scope::Partitioned, false, self.settings.limit.clone());
-        }
-        placing.place_below(set, below, self.settings.limit.clone(), (&[], false))
-    }
-
-    fn finder(&self, scheduler: &TriedScheduler) -> Finder<'_> {
-        let settings = self.settings;
-        let how = (scheduler.placement.unwrap_or(settings.placement), settings.fit);
+    fn finder(&self, scheduler: &Configuration) -> Finder<'_> {
         Finder {
-            limit: settings.limit.clone(),
             seen: &self.seen,
             charges: (&self.charges, &self.seen),
-            ..Finder::new(settings.placing(self.interrupt), how, &self.charges, self.interrupt)
+            ..self.settings.runs.placement.finder(scheduler, &self.charges, self.interrupt)
         }
     }
 
@@ -162,35 +135,29 @@ impl<'a> Planner<'a> {
     fn placed_and_planned(
         &self,
         set: &TaskSet,
-        scheduler: &TriedScheduler,
+        scheduler: &Configuration,
         by_load: &mut ByLoad<'_>,
-    ) -> (Option<Placed>, Result<Plan>) {
+    ) -> (Result<Placed>, Result<Plan>) {
         let finder = self.finder(scheduler);
-        let wanted = Wanted {
-            set,
-            name: scheduler_of(&scheduler.name).0,
-            scheduler: scheduler.analysed(),
-            scope: scheduler.scope(),
-            dedicated: scheduler.dedicates_a_core(),
-        };
+        let wanted = Wanted::of(set, scheduler, scheduler_of(&scheduler.name).0);
         let own = by_load.places(&finder, wanted.scope, wanted.dedicated);
         let takes = |cpus: &CpuList, tasks: &[usize]| self.takes(set, scheduler, cpus, tasks);
         let taken = Finder { takes: Some(&takes), ..finder.clone() }.find(wanted, own.clone());
         let (placed, plan) = self.planned(set, scheduler, taken);
-        if plan.is_ok() || placed.is_none() {
+        if plan.is_ok() || placed.is_err() {
             return (placed, plan);
         }
         if let Some((within, plan)) = self.within_limit(&finder, wanted, scheduler) {
-            return (Some(within), Ok(plan));
+            return (Ok(within), Ok(plan));
         }
         match finder.find(wanted, own) {
-            Ok(best) => (Some(best), plan),
+            Ok(best) => (Ok(best), plan),
             Err(_) => (placed, plan),
         }
     }
 
     /// Whether these tasks can be planned in a cell. What the machine lacks is no matter of places.
-    fn takes(&self, set: &TaskSet, scheduler: &TriedScheduler, cpus: &CpuList, tasks: &[usize]) -> bool {
+    fn takes(&self, set: &TaskSet, scheduler: &Configuration, cpus: &CpuList, tasks: &[usize]) -> bool {
         let cell = Cell::new(cpus.clone(), tasks.to_vec());
         let plan = self.plan_cells(set, scheduler, &[cell], self.settings.budget_margin);
         !plan.is_err_and(|why| why.failure == Failure::Usage)
@@ -201,13 +168,13 @@ impl<'a> Planner<'a> {
         &self,
         finder: &Finder<'_>,
         wanted: Wanted<'_>,
-        scheduler: &TriedScheduler,
+        scheduler: &Configuration,
     ) -> Option<(Placed, Plan)> {
         let is_admitted = match scheduler.linux() {
             Some(linux) => linux.has_reservations(),
             None => self.capabilities.sched_ext.is_ok(),
         };
-        if !is_admitted || wanted.scope == Scope::Global || self.settings.limit.is_some() {
+        if !is_admitted || wanted.scope == Scope::Global || self.settings.runs.placement.limit.is_some() {
             return None;
         }
         let (runtime, period) = self.limit_of(scheduler)?;
@@ -220,7 +187,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The share of every CPU that admission leaves to real-time tasks under the scheduler.
-    fn limit_of(&self, scheduler: &TriedScheduler) -> Option<(u64, u64)> {
+    fn limit_of(&self, scheduler: &Configuration) -> Option<(u64, u64)> {
         let limits = self.limits_of(scheduler);
         match scheduler.linux() {
             Some(_) => limits.is_limited().then(|| (limits.admitted_q20(), 1 << 20)),
@@ -229,8 +196,8 @@ impl<'a> Planner<'a> {
     }
 
     /// What real-time tasks may have of every CPU under the scheduler.
-    fn limits_of(&self, scheduler: &TriedScheduler) -> KernelLimits {
-        let platform = &self.settings.platform;
+    fn limits_of(&self, scheduler: &Configuration) -> KernelLimits {
+        let platform = self.settings.platform();
         if !scheduler.has_servers() {
             return self.limits;
         }
@@ -240,25 +207,25 @@ impl<'a> Planner<'a> {
         beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)
     }
 
-    fn plan(&self, set: &TaskSet, scheduler: &TriedScheduler, placed: &Placed) -> Result<Plan> {
+    fn plan(&self, set: &TaskSet, scheduler: &Configuration, placed: &Placed) -> Result<Plan> {
         self.plan_cells(set, scheduler, &placed.cells, self.settings.budget_margin)
     }
 
     fn plan_cells(
         &self,
         set: &TaskSet,
-        scheduler: &TriedScheduler,
+        scheduler: &Configuration,
         cells: &[Cell],
         budget_margin: BudgetMargin,
     ) -> Result<Plan> {
         let settings = self.settings;
         let options = PlanOptions {
-            duration: settings.duration,
-            grace: settings.grace,
+            duration: settings.runs.duration,
+            grace: settings.runs.grace,
             on_miss: settings.on_miss,
             busy: settings.busy,
             budget_margin,
-            seed: settings.seed,
+            seed: settings.runs.seed,
         };
         let mut plan = match &scheduler.scheduler {
             AnyScheduler::Linux(linux) => self.plan_of_linux(set, linux, cells, options)?,
@@ -304,7 +271,7 @@ impl<'a> Planner<'a> {
             set,
             scheduler,
             cells,
-            &settings.platform,
+            settings.platform(),
             self.limits,
             options,
             &settings.policy,
@@ -312,35 +279,35 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Why a part cannot be run with this much more than the WCET for a budget, if it cannot.
+/// Why a case cannot be run with this much more than the WCET for a budget, if it cannot.
 pub fn refused(
     settings: &Settings,
     capabilities: &Capabilities,
-    set: &TaskSet,
-    part: &Part,
+    case: &Case<'_, Configuration>,
     margin: Duration,
     interrupt: &'static AtomicBool,
 ) -> Option<String> {
     let planner = Planner::of(settings, capabilities, interrupt).ok()?;
     let margin = BudgetMargin::Fixed { share_ppm: 0, least: margin };
-    let plan = planner.plan_cells(set, &part.scheduler, &part.placed.as_ref()?.cells, margin);
+    let placed = case.placed.as_ref().ok()?;
+    let plan = planner.plan_cells(case.set, case.scheduler, &placed.cells, margin);
     plan.err().map(|refused| refused.message)
 }
 
 /// How any of the schedulers that were run is deployed.
-pub struct Deployment {
-    pub(super) parts: Vec<Part>,
+pub struct Deployment<'a> {
+    pub(super) parts: Vec<Part<'a>>,
     pub(super) capabilities: Capabilities,
 }
 
-impl Deployment {
+impl Deployment<'_> {
     /// Whether any of the parts could be tried on this machine.
     pub fn could_run(&self) -> bool {
         self.parts.iter().any(|part| part.plan.is_ok())
     }
 
     /// Writes into the results directory `path` what it takes to deploy each set under the scheduler of this name.
-    pub fn write(&self, path: &Path, sets: &[TaskSet], scheduler: &str) -> Result<()> {
+    pub fn write(&self, path: &Path, scheduler: &str) -> Result<()> {
         let machine = laxity_run::online_cpus()?;
         let host = deploy::Host {
             hierarchy: self.capabilities.cpusets.as_ref().ok(),
@@ -348,14 +315,14 @@ impl Deployment {
             interrupt_threads: deploy::has_interrupt_threads(Path::new("/")),
         };
         let mut plans = Vec::new();
-        for part in self.parts.iter().filter(|part| part.scheduler.name == scheduler) {
-            let Ok(plan) = &part.plan else { continue };
-            let description = match &part.scheduler.scheduler {
+        for Part { case, plan } in self.parts.iter().filter(|part| part.case.scheduler.name == scheduler) {
+            let Ok(plan) = plan else { continue };
+            let description = match &case.scheduler.scheduler {
                 AnyScheduler::Linux(linux) => linux.description(),
                 AnyScheduler::Policy(own) => own.description(),
             };
-            let named = deploy::Named { name: &part.scheduler.name, description: &description };
-            plans.push(deploy::plan_of(&sets[part.set], named, plan, &host));
+            let named = deploy::Named { name: &case.scheduler.name, description: &description };
+            plans.push(deploy::plan_of(case.set, named, plan, &host));
         }
         match plans.is_empty() {
             true => Ok(()),

@@ -3,11 +3,10 @@
 use super::Settings;
 use super::parts::Part;
 use super::work::Workload;
-use crate::cases::reason;
-use crate::placing::Placed;
-use laxity_model::{Duration, TaskSet};
+use crate::case::reason;
+use laxity_model::TaskSet;
 use laxity_run::Capabilities;
-use laxity_trace::{ALONE, Host, Machine, Manifest, Run, RunStatus};
+use laxity_trace::{Host, Machine, Manifest, Run};
 use std::collections::BTreeMap;
 
 /// What a run executes.
@@ -34,54 +33,26 @@ impl Work {
 
 /// The runs to make, in order, each marked as not made with the reason if it cannot be.
 pub fn planned_runs(
-    sets: &[TaskSet],
-    parts: &[Part],
+    sets: usize,
+    parts: &[Part<'_>],
     settings: &Settings,
     capabilities: &Capabilities,
 ) -> Vec<(Run, Work)> {
     let mut runs: Vec<(Run, Work)> = Vec::new();
-    let mut add = |set: usize,
-                   scheduler: &str,
-                   host: Host,
-                   repetition: u32,
-                   placed: Option<&Placed>,
-                   work: Work,
-                   refusal: Option<String>| {
-        let (work, why) = match refusal {
-            None => (work, String::new()),
-            Some(why) => (Work::Nothing(work.part()), why),
-        };
-        let run = Run {
-            id: u32::try_from(runs.len()).expect("runs are far fewer than 2^32"),
-            set: u32::try_from(set).expect("sets are far fewer than 2^32"),
-            scheduler: scheduler.to_owned(),
-            host,
-            repetition,
-            duration: settings.duration,
-            grace: Duration::ZERO,
-            status: RunStatus::NotRun { reason: why },
-            placement: placed.map(|placed| placed.record.clone()),
-            not_measured: BTreeMap::new(),
-            notes: Vec::new(),
-            kernel_counters: BTreeMap::new(),
-            overruns: None,
-            job_count: None,
-            schedule: None,
-            disturbance: None,
-            jobs: Vec::new(),
-        };
-        runs.push((run, work));
-    };
     if settings.alone.is_some() {
-        for set in 0..sets.len() {
-            add(set, ALONE, Host::Linux, 0, None, Work::Alone, capabilities.fifo.clone().err());
+        for set in 0..sets {
+            let refusal = capabilities.fifo.clone().err();
+            let work = if refusal.is_some() { Work::Nothing(None) } else { Work::Alone };
+            runs.push((settings.runs.run_alone(runs.len(), set, refusal.unwrap_or_default()), work));
         }
     }
-    for repetition in 0..settings.repeat {
-        for (index, part) in parts.iter().enumerate() {
-            let (name, refusal) = (&part.scheduler.name, part.plan.as_ref().err().map(reason));
-            let host = if part.scheduler.linux().is_some() { Host::Linux } else { Host::KernelPolicy };
-            add(part.set, name, host, repetition, part.placed.as_ref(), Work::Together(index), refusal);
+    for repetition in 0..settings.runs.repeat {
+        for (index, Part { case, plan }) in parts.iter().enumerate() {
+            let refusal = plan.as_ref().err().map(reason);
+            let work = if refusal.is_some() { Work::Nothing(Some(index)) } else { Work::Together(index) };
+            let host = if case.scheduler.linux().is_some() { Host::Linux } else { Host::KernelPolicy };
+            let how = (host, repetition, refusal.unwrap_or_default());
+            runs.push((settings.runs.run(runs.len(), case, how), work));
         }
     }
     runs
@@ -97,7 +68,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
     if settings.busy > 0 {
         own.insert("busy".to_owned(), settings.busy.to_string());
     }
-    if settings.schedulers.iter().any(|scheduler| scheduler.policy().is_some()) {
+    if settings.runs.schedulers.iter().any(|scheduler| scheduler.policy().is_some()) {
         own.extend(policy_options(settings));
     }
     let calibration = workload.calibration(sets);
@@ -105,12 +76,12 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
         own.insert("calibration".to_owned(), calibration.join("; "));
     }
     if let Some(mechanics) = &settings.simulate {
-        own.extend(mechanics.cost_options(&settings.platform));
+        own.extend(mechanics.cost_options(settings.platform()));
     }
-    let machine = Machine::this_machine(&settings.platform);
+    let machine = Machine::this_machine(settings.platform());
     // Those that verify a recorded schedule need it, too.
-    let simulated = (settings.simulate.is_some() || settings.record).then_some(&settings.platform);
-    settings.common().manifest(sets, machine, simulated, own, runs)
+    let simulated = (settings.simulate.is_some() || settings.record).then(|| settings.platform());
+    settings.runs.manifest(sets, machine, simulated, own, runs)
 }
 
 /// What laxity's own policies were told, by the names of the options.
@@ -121,6 +92,6 @@ fn policy_options(settings: &Settings) -> Vec<(String, String)> {
         ("budget".to_owned(), policy.budget.to_string()),
         ("retries".to_owned(), policy.retries_max.to_string()),
     ];
-    options.extend(settings.below.1.options());
+    options.extend(settings.runs.placement.below.options());
     options
 }

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::calibration::Calibration;
-use crate::cases::expected_jobs;
+use crate::case::expected_jobs;
 use laxity_generate::jobs_of;
 use laxity_model::{Demand, Diagnostic, Duration, Names, Result, Task, TaskSet};
 use laxity_run::JobOrder;
@@ -93,9 +93,11 @@ impl Workload {
     pub fn new(settings: &Settings, sets: &[TaskSet]) -> Result<Self> {
         let calibration = match settings.demand_model {
             DemandModel::CpuTime => None,
-            DemandModel::Work => Some(Calibration::of(sets, settings.seed, settings.calibration.as_deref())?),
+            DemandModel::Work => {
+                Some(Calibration::of(sets, settings.runs.seed, settings.calibration.as_deref())?)
+            }
         };
-        Ok(Workload { demand: settings.demand, calibration })
+        Ok(Workload { demand: settings.runs.demand, calibration })
     }
 
     /// One line per calibrated working set, for the results.

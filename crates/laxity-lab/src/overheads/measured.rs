@@ -3,7 +3,7 @@
 use super::class_of;
 use super::kept::{self, RunOverheads};
 use super::recording::{Probes, record_during};
-use crate::schedulers::TriedScheduler;
+use crate::schedulers::Configuration;
 use laxity_model::{OutputDirectory, Result};
 use laxity_overheads::{Class, Groups, Options, Recorded, Recorder, Summary};
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ pub struct Subject<'a> {
     /// Number of the run.
     pub run: u32,
     /// Its scheduler.
-    pub scheduler: &'a TriedScheduler,
+    pub scheduler: &'a Configuration,
     /// Name of the task set.
     pub set: &'a str,
     /// Its real-time tasks.

@@ -13,16 +13,14 @@
 //! 7. amp-rm's tasks go where its own admission puts them ([`Placing::place_below`]).
 
 mod admission;
-mod same;
 mod search;
 
-pub use same::{Configured, Same, drop_same, same_option};
 pub use search::{TASKS_MAX, search};
 
 use crate::charges::{Charges, PlacedSet, TRIAL_WORK};
 use crate::placing::FitAnswer;
 use crate::placing::{Placed, Placing};
-use crate::schedulers::Choice;
+use crate::schedulers::{Choice, Scheduled};
 use admission::{by_search, by_test, strain};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
@@ -83,6 +81,19 @@ pub struct Wanted<'a> {
     pub scope: Scope,
     /// Whether the last CPU of every cell runs none.
     pub dedicated: bool,
+}
+
+impl<'a> Wanted<'a> {
+    /// A set under a scheduler of this name.
+    pub fn of(set: &'a TaskSet, scheduler: &impl Scheduled, name: &'a str) -> Self {
+        Wanted {
+            set,
+            name,
+            scheduler: scheduler.analysed(),
+            scope: scheduler.scope(),
+            dedicated: scheduler.dedicates_a_core(),
+        }
+    }
 }
 
 /// The places of one set by load, each made when it is first asked for.

@@ -2,10 +2,8 @@
 
 mod choice;
 mod configuration;
-mod named;
-mod tried;
+mod scheduled;
 
 pub use choice::Choice;
-pub use configuration::{configurations, taken_apart};
-pub use named::NamedScheduler;
-pub use tried::TriedScheduler;
+pub use configuration::Configuration;
+pub use scheduled::Scheduled;

@@ -308,8 +308,8 @@ impl Question<'_> {
         tasks: Vec<laxity_model::Task>,
         found: &[FoundCell],
     ) -> std::result::Result<(VerdictAnswer, Vec<String>), Why> {
-        let set = TaskSet::new(self.set.name(), tasks)
-            .map_err(|error| Why::of_all(crate::cases::reason(&error)))?;
+        let set =
+            TaskSet::new(self.set.name(), tasks).map_err(|error| Why::of_all(crate::case::reason(&error)))?;
         let cell = |one: &FoundCell| Cell::new(one.cpus.clone(), one.tasks.clone());
         let record = PlacementRecord { method: String::new(), bins: vec![], ordinary: vec![], notes: vec![] };
         let cells_of = found.iter().map(cell).collect();

@@ -2,7 +2,7 @@
 
 use super::Question;
 use super::cells::Cells;
-use crate::cases::reason;
+use crate::case::reason;
 use crate::places::{SEARCH, TASKS_MAX, search};
 use crate::placing::Placing;
 use laxity_analysis::settings::Partition;

@@ -1,15 +1,16 @@
 //! Measured schedulers, simulated: the same jobs on the same CPUs, with nothing in between but the costs of a file.
 //! Schedulers that cannot be measured are simulated in the same way.
 
-use super::case::{Case, Control, Wanted};
 use super::mechanics::Mechanics;
 use super::progress::watching;
 use super::runs::not_simulated;
+use super::simulated::{Control, Keep, Simulation};
 use super::tasks_of;
+use crate::case::{expected_jobs, reason};
 use crate::in_order::in_order;
 use crate::observer::Observer;
 use crate::placing::{BelowServers, Placed};
-use laxity_model::{BudgetMode, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use laxity_model::{BudgetMode, Demand, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_trace::{Host, Run, RunStatus};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -49,6 +50,8 @@ pub struct Conditions<'a> {
     pub platform: &'a Platform,
     /// What jobs ask for.
     pub demand: Demand,
+    /// For how long background tasks go before real-time tasks, and what admission promises these under amp-rm.
+    pub below: &'a BelowServers,
     /// Costs and the rest; what happens to a job that exceeds its budget is up to [`Beside::budgets`], and its mode is for
     /// laxity's own policies.
     pub mechanics: &'a Mechanics,
@@ -64,27 +67,28 @@ pub fn simulate_beside(
     interrupt: &AtomicBool,
     mut take: impl FnMut(Run) -> Result<()>,
 ) -> Result<()> {
-    let control = Control::default();
+    let (control, nothing_below) = (Control::default(), BelowServers::default());
     let work = |index: usize| {
         let beside = &cases[index];
         let mechanics = mechanics_of(beside, conditions.mechanics);
-        let case = Case {
+        let below = if beside.scheduler.policy.has_servers() { conditions.below } else { &nothing_below };
+        let simulation = Simulation {
             set: beside.set,
             platform: conditions.platform,
             scheduler: beside.scheduler,
-            cells: beside.placed.cells.iter().map(|cell| (cell.cpus.clone(), cell.tasks.clone())).collect(),
+            cells: beside.placed.cells.clone(),
             duration: beside.run.duration,
             grace: beside.grace,
             seed: beside.seed,
             demand: conditions.demand,
+            below,
             mechanics: &mechanics,
             ordinary: beside.placed.ordinary.clone(),
         };
         let id = first_id + u32::try_from(index).expect("runs are far fewer than 2^32");
-        simulated(id, beside, &case, &control)
+        simulated(id, beside, &simulation, &control)
     };
-    let expected =
-        cases.iter().map(|beside| crate::cases::expected_jobs(beside.set, beside.run.duration)).sum();
+    let expected = cases.iter().map(|beside| expected_jobs(beside.set, beside.run.duration)).sum();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     watching(&control, interrupt, expected, observer, || {
         in_order(cases.len(), threads, work, |_, run| take(run))
@@ -98,15 +102,13 @@ fn mechanics_of(beside: &Beside<'_>, all: &Mechanics) -> Mechanics {
         Budgets::Throttled => BudgetMode::Throttle,
         Budgets::OfPolicy => all.budget_mode,
     };
-    let below =
-        if beside.scheduler.policy.has_servers() { all.below.clone() } else { BelowServers::default() };
-    Mechanics { budget_mode, below, ..all.clone() }
+    Mechanics { budget_mode, ..all.clone() }
 }
 
-fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {
-    let mut notes = case.mechanics.notes(case.platform);
-    notes.extend(case.mechanics.costs.notes(tasks_of(case.set)));
-    notes.extend(match (beside.budgets, case.mechanics.budget_mode) {
+fn simulated(id: u32, beside: &Beside<'_>, simulation: &Simulation<'_>, control: &Control) -> Run {
+    let mut notes = simulation.mechanics.notes(simulation.platform);
+    notes.extend(simulation.mechanics.costs.notes(tasks_of(simulation.set)));
+    notes.extend(match (beside.budgets, simulation.mechanics.budget_mode) {
         (Budgets::None, _) => None,
         (Budgets::Throttled, _) => {
             Some("simulated with budgets of exactly the WCET; Linux had them with a margin".to_owned())
@@ -123,7 +125,7 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
         host: Host::Simulator,
         placement: Some(beside.placed.record.clone()),
         grace: beside.grace,
-        not_measured: not_simulated(case.mechanics),
+        not_measured: not_simulated(simulation.mechanics),
         notes,
         status: RunStatus::Completed,
         jobs: Vec::new(),
@@ -135,7 +137,7 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
         disturbance: None,
         ..beside.run.clone()
     };
-    match case.simulate(Wanted { jobs: true, ..Wanted::default() }, control) {
+    match simulation.simulate(Keep { jobs: true, ..Keep::default() }, control) {
         Ok(simulated) => (run.status, run.jobs) = (simulated.status, simulated.jobs),
         Err(error) => {
             run.status = RunStatus::NotRun { reason: reason(&error) };
@@ -143,8 +145,4 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
         }
     }
     run
-}
-
-fn reason(error: &Diagnostic) -> String {
-    crate::cases::reason(error)
 }

@@ -1,8 +1,8 @@
 //! What is wrong with a simulation before anything is simulated.
 
 use super::Settings;
-use crate::cases;
-use crate::cases::{BYTES_PER_JOB, check_priorities, check_real_time};
+use crate::case;
+use crate::case::{BYTES_PER_JOB, PlacementSettings, check_priorities, check_real_time};
 use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, Result, TaskSet};
 
 /// Jobs of a task are numbered with 32 bits, and with 31 in files.
@@ -10,19 +10,20 @@ const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
 
 /// Refuses sets and lengths that cannot be simulated.
 pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
+    let runs = &settings.runs;
     for set in sets {
         check_real_time(set)?;
-        settings.platform.check_affinities(set)?;
-        check_priorities(set, &settings.tried())?;
+        runs.placement.platform.check_affinities(set)?;
+        check_priorities(set, &runs.schedulers)?;
         check_ticks(set, settings)?;
         for (_, task) in set.real_time() {
-            let jobs = settings.duration.as_ns().div_ceil(task.period().as_ns());
+            let jobs = runs.duration.as_ns().div_ceil(task.period().as_ns());
             if jobs >= JOBS_OF_A_TASK_MAX {
                 return Err(Diagnostic::usage(format!(
                     "task set `{}`: task `{}` releases {jobs} jobs in {}; the limit is 2^31",
                     set.name(),
                     task.name,
-                    settings.duration
+                    runs.duration
                 ))
                 .hint("use a shorter --duration"));
             }
@@ -33,7 +34,8 @@ pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
 
 /// Refuses promises at ticks to what comes between them: a job that begins there keeps its CPU for longer than admission counts.
 fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
-    let (below, tick) = (&settings.mechanics.below, settings.mechanics.below.tick);
+    let PlacementSettings { platform, below, .. } = &settings.runs.placement;
+    let tick = below.tick;
     if tick.is_zero() || !below.promises() {
         return Ok(());
     }
@@ -56,7 +58,7 @@ fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
             }
         }
     }
-    let servers = below.servers.on_cores(&settings.platform)?;
+    let servers = below.servers.on_cores(platform)?;
     match servers.iter().find(|(_, server)| !server.is_none() && between(server.period())) {
         None => Ok(()),
         Some((cpu, server)) => {
@@ -67,8 +69,8 @@ fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
 
 /// About how many jobs there are to simulate.
 pub fn expected_jobs(sets: &[TaskSet], settings: &Settings) -> u128 {
-    let jobs: u128 = sets.iter().map(|set| cases::expected_jobs(set, settings.duration)).sum();
-    jobs * settings.schedulers.len() as u128 * u128::from(settings.repeat)
+    let jobs: u128 = sets.iter().map(|set| case::expected_jobs(set, settings.runs.duration)).sum();
+    jobs * settings.runs.schedulers.len() as u128 * u128::from(settings.runs.repeat)
 }
 
 /// Refuses results whose jobs do not fit into memory when the report is made.

@@ -1,6 +1,6 @@
 //! What a simulated schedule claims to be, for the oracles: while it is simulated, or later from its results.
 
-use super::Case;
+use super::Simulation;
 use super::mechanics::servers_of;
 use laxity_model::{
     BudgetMode, Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
@@ -47,18 +47,20 @@ fn tasks_most(definition: &Definition) -> u32 {
     most.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX)
 }
 
-/// The definition of a case that is about to be simulated as this run.
-pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definition> {
-    let definition = Definition::of_run(case.set.clone(), case.platform, run)?;
+/// The definition of what is about to be simulated as this run.
+pub fn of_simulation(run: &Run, simulation: &Simulation<'_>, tolerate: Duration) -> Result<Definition> {
+    let definition = Definition::of_run(simulation.set.clone(), simulation.platform, run)?;
     let scheduler: PolicyScheduler = scheduler_of(&run.scheduler).0.parse()?;
-    let transitions = transitions(scheduler.policy, &case.mechanics.costs, tasks_most(&definition), tolerate);
-    let definition = if case.mechanics.changes.is_empty() { definition } else { definition.with_changes() };
+    let transitions =
+        transitions(scheduler.policy, &simulation.mechanics.costs, tasks_most(&definition), tolerate);
+    let definition =
+        if simulation.mechanics.changes.is_empty() { definition } else { definition.with_changes() };
     Ok(definition
-        .with_budgets(case.mechanics.budget_mode)
-        .with_batching(case.mechanics.batching)
-        .with_on_miss(case.mechanics.on_miss)
-        .with_jobs(case.seed, case.demand)
-        .with_servers(case.mechanics.servers(case.platform).of)
+        .with_budgets(simulation.mechanics.budget_mode)
+        .with_batching(simulation.mechanics.batching)
+        .with_on_miss(simulation.mechanics.on_miss)
+        .with_jobs(simulation.seed, simulation.demand)
+        .with_servers(simulation.servers()?.of)
         .with_transitions(transitions))
 }
 

@@ -33,8 +33,6 @@ pub struct Mechanics {
     pub background: usize,
     /// How many others are always ready.
     pub busy: usize,
-    /// For how long those go before real-time tasks, and what admission promises these under amp-rm.
-    pub below: BelowServers,
     /// What changes while time goes on, under amp-rm.
     pub changes: Vec<ChangeAt>,
     /// Whether the scheduler looks at ticks of 1 ms only.
@@ -53,7 +51,6 @@ impl Default for Mechanics {
             costs_file: None,
             background: 0,
             busy: 0,
-            below: BelowServers::default(),
             changes: Vec::new(),
             at_ticks: false,
         }
@@ -66,11 +63,6 @@ impl Mechanics {
         let mut background = Background::random(self.background, seed);
         background.tasks.splice(0..0, Background::busy(self.busy, horizon).tasks);
         background
-    }
-
-    /// The deferrable servers of the platform's CPUs.
-    pub fn servers(&self, platform: &Platform) -> Servers {
-        servers_of(&self.below.servers, platform).unwrap_or_default()
     }
 
     /// What a reader of a run on this machine must know.
@@ -94,7 +86,7 @@ impl Mechanics {
     }
 
     /// All options, as the manifest of a simulation has them.
-    pub fn options(&self, platform: &Platform) -> BTreeMap<String, String> {
+    pub fn options(&self, (platform, below): (&Platform, &BelowServers)) -> BTreeMap<String, String> {
         let mut options = BTreeMap::from([
             ("background".to_owned(), self.background.to_string()),
             ("batching".to_owned(), if self.batching { "on" } else { "off" }.to_owned()),
@@ -103,7 +95,7 @@ impl Mechanics {
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
         options.extend(self.cost_options(platform));
-        options.extend(self.below.options());
+        options.extend(below.options());
         options.extend((!self.changes.is_empty()).then(|| (AT.to_owned(), joined(&self.changes))));
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
         options.extend(self.at_ticks.then(|| (AT_TICKS.to_owned(), "on".to_owned())));

@@ -2,10 +2,10 @@
 
 use super::definition::TOLERATE;
 use super::{Mechanics, Settings};
-use crate::placing::Placed;
-use crate::schedulers::NamedScheduler;
-use laxity_model::{Duration, TaskSet};
-use laxity_trace::{Host, Machine, Manifest, Run, RunStatus};
+use crate::case::Case;
+use crate::schedulers::Configuration;
+use laxity_model::TaskSet;
+use laxity_trace::{Host, Machine, Manifest, Run};
 use std::collections::BTreeMap;
 
 /// What a simulation cannot know, by column, and why.
@@ -19,39 +19,18 @@ pub fn not_simulated(mechanics: &Mechanics) -> BTreeMap<String, String> {
 }
 
 /// A run that is still to be made.
-pub fn run(
-    id: u32,
-    set: usize,
-    scheduler: &NamedScheduler,
-    repetition: u32,
-    placed: Option<&Placed>,
-    settings: &Settings,
-) -> Run {
+pub fn run(id: usize, case: &Case<'_, Configuration>, repetition: u32, settings: &Settings) -> Run {
     Run {
-        id,
-        set: u32::try_from(set).expect("sets are far fewer than 2^32"),
-        scheduler: scheduler.name.clone(),
-        host: Host::Simulator,
-        repetition,
-        duration: settings.duration,
-        grace: Duration::ZERO,
-        status: RunStatus::NotRun { reason: String::new() },
-        placement: placed.map(|placed| placed.record.clone()),
         not_measured: not_simulated(&settings.mechanics),
-        notes: settings.mechanics.notes(&settings.platform),
-        kernel_counters: BTreeMap::new(),
-        overruns: None,
-        job_count: None,
-        schedule: None,
-        disturbance: None,
-        jobs: Vec::new(),
+        notes: settings.mechanics.notes(&settings.runs.placement.platform),
+        ..settings.runs.run(id, case, (Host::Simulator, repetition, String::new()))
     }
 }
 
 /// The manifest of a simulation.
 pub fn manifest(sets: &[TaskSet], settings: &Settings, runs: Vec<Run>) -> Manifest {
-    let mut own = settings.mechanics.options(&settings.platform);
+    let platform = &settings.runs.placement.platform;
+    let mut own = settings.mechanics.options((platform, &settings.runs.placement.below));
     own.extend(settings.tolerate.map(|time| (TOLERATE.to_owned(), time.to_string())));
-    let machine = Machine::simulated(&settings.platform);
-    settings.common().manifest(sets, machine, Some(&settings.platform), own, runs)
+    settings.runs.manifest(sets, Machine::simulated(platform), Some(platform), own, runs)
 }

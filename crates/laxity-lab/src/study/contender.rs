@@ -1,8 +1,8 @@
 //! Schedulers as a study compares them: one may be there twice, releasing the jobs of one instant one by one and together
 //! (ackelman2018, Figure 7.3).
 
-use crate::schedulers::NamedScheduler;
-use laxity_model::{Diagnostic, Result, Scheduler};
+use crate::schedulers::Configuration;
+use laxity_model::{Diagnostic, LinuxScheduler, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,15 +15,15 @@ pub struct Contender {
     /// In figures, tables and folders: that of the scheduler, or such as `fpp+batching`.
     pub name: String,
     /// What schedules.
-    pub scheduler: NamedScheduler,
+    pub scheduler: Configuration,
     /// Whether it batches while the study does not.
     beside: bool,
 }
 
 impl Contender {
     /// Every scheduler as a study of this batching has it; Linux's own cannot batch.
-    pub fn each(schedulers: &[NamedScheduler], batching: Batching) -> Vec<Contender> {
-        let ways = |scheduler: &NamedScheduler| {
+    pub fn each(schedulers: &[Configuration], batching: Batching) -> Vec<Contender> {
+        let ways = |scheduler: &Configuration| {
             let twice = batching == Batching::Both && scheduler.linux().is_none();
             let beside = twice.then(|| Contender {
                 name: format!("{}{BATCHING}", scheduler.name),
@@ -36,7 +36,7 @@ impl Contender {
     }
 
     /// Linux's own scheduler, if it is one.
-    pub fn linux(&self) -> Option<Scheduler> {
+    pub fn linux(&self) -> Option<&LinuxScheduler> {
         self.scheduler.linux()
     }
 
@@ -46,8 +46,8 @@ impl Contender {
     }
 }
 
-impl From<NamedScheduler> for Contender {
-    fn from(scheduler: NamedScheduler) -> Self {
+impl From<Configuration> for Contender {
+    fn from(scheduler: Configuration) -> Self {
         Contender { name: scheduler.name.clone(), scheduler, beside: false }
     }
 }
@@ -57,9 +57,9 @@ impl FromStr for Contender {
 
     fn from_str(text: &str) -> Result<Self> {
         let Some(scheduler) = text.strip_suffix(BATCHING) else {
-            return Ok(text.parse::<NamedScheduler>()?.into());
+            return Ok(Configuration::simulated(text)?.into());
         };
-        let scheduler: NamedScheduler = scheduler.parse()?;
+        let scheduler = Configuration::simulated(scheduler)?;
         match Contender::each(&[scheduler], Batching::Both).pop() {
             Some(contender) if contender.beside => Ok(contender),
             _ => Err(Diagnostic::usage(format!("`{text}`: Linux's own schedulers do not batch"))
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn policies_are_there_both_ways_and_linux_schedulers_once() {
-        let schedulers: Vec<NamedScheduler> =
+        let schedulers: Vec<Configuration> =
             ["fpp", "g-edf"].map(|name| name.parse().expect("a scheduler")).into();
         let told = |batching, study| {
             let each = Contender::each(&schedulers, batching);

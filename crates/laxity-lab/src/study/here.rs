@@ -2,6 +2,7 @@
 
 use super::trial::{State, Trial};
 use super::workload::{Cap, task_set};
+use crate::case::RunSettings;
 use crate::experiment::{Bench, Settings, measure_on};
 use crate::observer::Caller;
 use crate::overheads::Probes;
@@ -122,7 +123,7 @@ fn measure_one(
         State::Open => "interrupted".to_owned(),
         State::Measured => {
             let run = finished.results.runs.first().expect("one was made");
-            let counts = RunSummary::of(run, &sets[0], settings.platform.core_count())?.counts;
+            let counts = RunSummary::of(run, &sets[0], settings.platform().core_count())?.counts;
             let checked = match &run.schedule {
                 Some(schedule) => format!(
                     ", {} checked, {}",
@@ -137,7 +138,7 @@ fn measure_one(
 }
 
 fn settings(trial: &Trial, folder: &Path, conditions: &Conditions, caller: Caller) -> Result<Settings> {
-    let schedulers = vec![trial.scheduler.scheduler.clone().into()];
+    let schedulers = vec![trial.scheduler.scheduler.clone()];
     let platform = some_of_this_machine(trial.cpus)?;
     let plain = Settings::plain(
         schedulers,
@@ -149,10 +150,10 @@ fn settings(trial: &Trial, folder: &Path, conditions: &Conditions, caller: Calle
     );
     let batching = trial.scheduler.batches(conditions.batching);
     Ok(Settings {
+        runs: RunSettings { seed: conditions.seed, ..plain.runs },
         overheads: conditions.kind.probes(),
         record: conditions.kind == Kind::Schedules,
         policy: PolicyOptions { batching, ..plain.policy },
-        seed: conditions.seed,
         ..plain
     })
 }

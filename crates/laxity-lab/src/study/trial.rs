@@ -1,7 +1,8 @@
 //! The trials of a study: which there are, where each is kept, and its state.
 
 use super::contender::Contender;
-use laxity_model::{Diagnostic, OutputDirectory, Policy, Result};
+use crate::schedulers::Scheduled as _;
+use laxity_model::{Diagnostic, OutputDirectory, Result};
 use laxity_trace::RunStatus;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ impl Trial {
 
     /// Says why it could not be measured.
     pub fn refuse(&self, trials: &Path, why: &Diagnostic) -> Result<()> {
-        let text = format!("{}\n", crate::cases::reason(why));
+        let text = format!("{}\n", crate::case::reason(why));
         OutputDirectory::create(&self.folder(trials))?.write(REASON_FILE, text.as_bytes())
     }
 
@@ -72,9 +73,7 @@ impl Trial {
 
     /// Why no run can be made of it on any machine.
     pub fn impossible(&self) -> Option<Diagnostic> {
-        let dedicates =
-            matches!(self.scheduler.scheduler.scheduler.policy, Policy::GsnEdfDi | Policy::GEdfMp);
-        (self.scheduler.linux().is_none() && dedicates && self.cpus < 2).then(|| {
+        (self.scheduler.scheduler.dedicates_a_core() && self.cpus < 2).then(|| {
             Diagnostic::usage(format!(
                 "{} dedicates a CPU to scheduling, and there is only one",
                 self.scheduler.name

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * operations POLICY MODE FIRST COUNT [trace]: runs COUNT random task sets from seed FIRST on. Prints one line of
- * counts, or the seed that failed and why (exit status 1).
+ * counts, or the seed that failed and why (exit status 1). `operations list`: the policies under one lock.
  */
 #include "host.h"
 
@@ -133,15 +133,23 @@ static void print_counts(const struct host *h, u64 seeds)
 	printf("\n");
 }
 
+#define TABLE(policy, kind) &lx_policy_##policy,
+static const struct lx_policy *const all[] = {LX_POLICIES(TABLE)};
+#undef TABLE
+#define POLICIES (sizeof(all) / sizeof(all[0]))
+
+/* The policies whose operations are in one piece, a line each. */
+static int list_one_lock(void)
+{
+	for (u32 i = 0; i < POLICIES; i++)
+		if (all[i]->finish)
+			printf("%s\n", all[i]->name);
+	return 0;
+}
+
 static const struct lx_policy *policy_named(const char *name)
 {
-	static const struct lx_policy *const all[] = {
-		&lx_policy_edf_bh, &lx_policy_edf_rbt,	 &lx_policy_fpp,
-		&lx_policy_gsn_edf, &lx_policy_push_pull, &lx_policy_g_edf_mp,
-		&lx_policy_amp_rm,
-	};
-
-	for (u32 i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (u32 i = 0; i < POLICIES; i++)
 		if (!strcmp(name, all[i]->name))
 			return all[i];
 	return NULL;
@@ -153,6 +161,8 @@ int main(int argc, char **argv)
 	const struct lx_policy *policy;
 	u64 first, count, seed;
 
+	if (argc == 2 && !strcmp(argv[1], "list"))
+		return list_one_lock();
 	if (argc < 5)
 		return 2;
 	policy = policy_named(argv[1]);

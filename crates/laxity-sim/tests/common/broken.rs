@@ -133,7 +133,7 @@ pub fn build(directory: &Path, number: usize, mutant: Option<&Mutant>, policy: P
     let built = run(&compiler).or_else(|_| run("cc")).expect("a C compiler");
     assert!(built.success(), "{:?} does not compile", mutant.map(|mutant| mutant.what));
     let path = CString::new(library.to_str().expect("text")).expect("no zero byte");
-    let symbol = CString::new(format!("lx_policy_{}", symbol_of(policy))).expect("no zero byte");
+    let symbol = CString::new(format!("lx_policy_{}", policy.source_name())).expect("no zero byte");
     // SAFETY: a library just built from the same native.h, never closed; RTLD_NOW (2), symbols local to it.
     unsafe {
         let handle = dlopen(path.as_ptr(), 2);
@@ -142,9 +142,4 @@ pub fn build(directory: &Path, number: usize, mutant: Option<&Mutant>, policy: P
         assert!(!table.is_null(), "{symbol:?} is missing");
         Table::from_raw(table)
     }
-}
-
-fn symbol_of(policy: Policy) -> String {
-    let name = if policy == Policy::GsnEdfDi { Policy::GsnEdf } else { policy }.name();
-    name.replace('-', "_")
 }

@@ -1,8 +1,8 @@
 //! What `laxity list` prints: an overview, or a part in full. Columns keep to the terminal's width.
 
-use super::{Answer, Named, Part, PolicyAnswer, TestAnswer};
 use crate::tables::{longest_word, wrapped};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use laxity_lab::catalogue::{Answer, Named, Part, PolicyAnswer, TestAnswer};
 use laxity_model::cpus_named;
 
 /// Names have a column of at least this width, and of at most twice it.

@@ -1,12 +1,12 @@
 //! `laxity study overheads`.
 
 use super::sweep::{SweepArguments, conclude, ended, measured, nothing};
-use crate::arguments::value;
+use crate::arguments::simulated;
 use crate::commands::unique;
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::overheads::Probes;
-use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_lab::study::overheads::{
     Evaluation, FUNCTIONS_METHOD, StudyOutputs, TABLE_FILE, Unit, ns_per_instruction,
 };
@@ -40,8 +40,8 @@ Examples:
   laxity study overheads --vm --schedulers g-edf,g-rm --functions -o functions")]
 pub struct OverheadsArguments {
     /// The schedulers, separated by commas or given several times
-    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf,g-rm", value_parser = value::<NamedScheduler>)]
-    pub schedulers: Vec<NamedScheduler>,
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf,g-rm", value_parser = simulated)]
+    pub schedulers: Vec<Configuration>,
     /// Also time the functions of scheduling classes, which makes what is around them longer
     ///
     /// As in lelli2012, Table 6.

@@ -1,11 +1,11 @@
 //! `laxity study schedules`.
 
 use super::sweep::{SweepArguments, conclude, ended, measured, nothing};
-use crate::arguments::value;
+use crate::arguments::simulated;
 use crate::commands::unique;
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_lab::study::schedules::{Answer, Evaluation, StudyOutputs, TABLE_FILE};
 use laxity_lab::study::{Cap, Kind, Sweep, Where};
 use laxity_model::{Result, ShownPath as _, plural};
@@ -38,8 +38,8 @@ Examples:
   laxity study schedules --vm --cpu-counts 2 --duration 3s -o schedules")]
 pub struct SchedulesArguments {
     /// The schedulers, separated by commas or given several times
-    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = value::<NamedScheduler>)]
-    pub schedulers: Vec<NamedScheduler>,
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = simulated)]
+    pub schedulers: Vec<Configuration>,
     /// Measure in virtual machines whose time is the number of instructions: however busy their host is
     #[arg(help_heading = "Machine", long)]
     pub deterministic: bool,

@@ -7,7 +7,7 @@ use crate::machine_terminal::Terminal;
 use crate::{output, terminal};
 use clap::Args;
 use laxity_generate::Decimal;
-use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::schedulers::Configuration;
 use laxity_lab::study::{
     Batching, Cap, Conditions, Contender, Kind, Machines, Numbers, PAGE_FILE, Sweep, TRIALS_DIRECTORY, Trial,
     Where, measure_here,
@@ -87,7 +87,7 @@ impl SweepArguments {
     /// Runs that are too long; a kernel for this machine.
     pub fn sweep(
         &self,
-        schedulers: &[NamedScheduler],
+        schedulers: &[Configuration],
         kind: Kind,
         load_default: Cap,
         place: Where,

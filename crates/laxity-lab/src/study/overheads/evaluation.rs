@@ -81,7 +81,7 @@ impl Evaluation {
             self.refused.push((trial.clone(), "its overheads could not be recorded".to_owned()));
             return Ok(());
         };
-        let groups = samples_of(folder, &run, class_of(&trial.scheduler.scheduler.any()), seed)?;
+        let groups = samples_of(folder, &run, class_of(&trial.scheduler.scheduler.scheduler), seed)?;
         let place = trial.place(schedulers);
         match self.places.get_mut(&place) {
             Some(measured) => {

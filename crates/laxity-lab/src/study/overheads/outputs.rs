@@ -122,7 +122,7 @@ impl StudyOutputs<'_> {
                 write_costs(
                     &folder,
                     &scheduler.name,
-                    class_of(&scheduler.scheduler.any()),
+                    class_of(&scheduler.scheduler.scheduler),
                     &by_tasks,
                     &first.summary,
                 )?;

@@ -32,7 +32,7 @@ fn evaluation(schedulers: &[Contender], given: &[Given<'_>]) -> Evaluation {
     let mut evaluation = Evaluation { places: BTreeMap::new(), refused: Vec::new(), open: 0 };
     for (scheduler, cpus, tasks_per_cpu, samples) in given {
         let mut groups = Groups::new(1);
-        let class = class_of(&schedulers[*scheduler].scheduler.any());
+        let class = class_of(&schedulers[*scheduler].scheduler.scheduler);
         for (kind, lengths) in *samples {
             for &duration_ns in *lengths {
                 let (kind, at) = (*kind, (None, None, None));

@@ -1,9 +1,9 @@
 //! How the sets of a study are run: on which CPUs, how often, and what a run is told.
 
 use super::Runnable;
+use crate::case::{PlacementSettings, RunSettings};
 use crate::experiment::{DemandModel, Settings};
 use crate::observer::Caller;
-use crate::placing::BelowServers;
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
 use laxity_study::{Outline, Point, Simulations, seed_of_jobs};
 use laxity_trace::Machine;
@@ -86,17 +86,25 @@ impl Conditions {
         let platform = self.platform_at(simulations, slot.point.value)?;
         let out = folder(runnable, slot, directory);
         // Nothing is recorded: it would take CPU time of the runs that are compared.
-        Ok(Settings {
-            demand_model: DemandModel::Work,
-            calibration: Some(calibration_file(directory)),
-            demand: simulations.demand_at(&outline.axis, slot.point.value)?,
-            grace: simulations.grace,
+        let plain = Settings::plain(schedulers, simulations.duration, curve.placement, platform, out, caller);
+        let placement = PlacementSettings {
             fit: curve.fit,
-            below: (curve.placement, BelowServers::default()),
+            amp_rm: curve.placement,
             limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
             overload: curve.overload,
-            seed: seed.wrapping_add(u64::from(slot.repetition)),
-            ..Settings::plain(schedulers, simulations.duration, curve.placement, platform, out, caller)
+            ..plain.runs.placement
+        };
+        Ok(Settings {
+            runs: RunSettings {
+                demand: simulations.demand_at(&outline.axis, slot.point.value)?,
+                grace: simulations.grace,
+                seed: seed.wrapping_add(u64::from(slot.repetition)),
+                placement,
+                ..plain.runs
+            },
+            demand_model: DemandModel::Work,
+            calibration: Some(calibration_file(directory)),
+            ..plain
         })
     }
 

@@ -1,6 +1,7 @@
 //! Configurations that differ by their placements only, and come out with the same places: they are one.
 
-use crate::placing::Placed;
+use super::Case;
+use crate::schedulers::Configuration;
 use laxity_model::{Cell, scheduler_of};
 
 /// A configuration that is another one.
@@ -25,29 +26,19 @@ pub fn same_option(same: &[Same]) -> Option<(String, String)> {
     (!same.is_empty()).then(|| (laxity_trace::SAME_PLACES.to_owned(), words().join(", ")))
 }
 
-/// A set under a configuration.
-pub trait Configured {
-    /// Index of the set.
-    fn set(&self) -> usize;
-    /// Name of the configuration.
-    fn configuration(&self) -> &str;
-    /// Where the tasks of the set go, if they do.
-    fn placed(&mut self) -> Option<&mut Placed>;
-}
-
 /// The sets by their indices, and their cells.
 type CellsBySet = Vec<(usize, Vec<Cell>)>;
 
 /// Drops the configurations whose tasks have, in every set, the places that they have under an earlier one of the same scheduler; which
 /// ones.
-pub fn drop_same(parts: &mut Vec<impl Configured>) -> Vec<Same> {
+pub fn drop_same(cases: &mut Vec<Case<'_, Configuration>>) -> Vec<Same> {
     let mut all: Vec<(String, Option<CellsBySet>)> = Vec::new();
-    if parts.iter().all(|part| scheduler_of(part.configuration()).1.is_none()) {
+    if cases.iter().all(|case| scheduler_of(&case.scheduler.name).1.is_none()) {
         return Vec::new();
     }
-    for part in parts.iter_mut() {
-        let (set, name) = (part.set(), part.configuration().to_owned());
-        let cells = part.placed().map(|placed| (set, placed.cells.clone()));
+    for case in cases.iter() {
+        let (set, name) = (case.index, case.scheduler.name.clone());
+        let cells = case.placed.as_ref().ok().map(|placed| (set, placed.cells.clone()));
         match all.iter_mut().find(|(other, _)| *other == name) {
             Some((_, places)) => *places = places.take().zip(cells).map(|(of, one)| [of, vec![one]].concat()),
             None => all.push((name, cells.map(|one| vec![one]))),
@@ -62,12 +53,12 @@ pub fn drop_same(parts: &mut Vec<impl Configured>) -> Vec<Same> {
             same.push(Same { name: name.clone(), kept: other.clone() });
         }
     }
-    parts.retain(|part| !same.iter().any(|same| same.name == part.configuration()));
-    for part in parts.iter_mut() {
-        let own = |one: &&Same| one.kept == part.configuration();
+    cases.retain(|case| !same.iter().any(|same| same.name == case.scheduler.name));
+    for case in cases.iter_mut() {
+        let own = |one: &&Same| one.kept == case.scheduler.name;
         let notes: Vec<String> =
             same.iter().filter(own).map(|same| format!("{} has the same places", same.name)).collect();
-        if let Some(placed) = part.placed() {
+        if let Ok(placed) = &mut case.placed {
             placed.record.notes.extend(notes);
         }
     }

@@ -2,14 +2,15 @@
 
 use super::changes::changes;
 use super::mechanics::{Mechanics, servers_of};
-use laxity_model::{Cell, CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use crate::placing::BelowServers;
+use laxity_model::{Cell, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
 use laxity_sim::{Background, Change, ChangeOutcome, Changed, Changes, Observer, Servers, Setup, What};
 use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Everything that determines one simulation.
-pub struct Case<'a> {
+pub struct Simulation<'a> {
     /// The tasks.
     pub set: &'a TaskSet,
     /// The machine.
@@ -17,7 +18,7 @@ pub struct Case<'a> {
     /// The scheduler.
     pub scheduler: PolicyScheduler,
     /// CPUs and tasks of every cell.
-    pub cells: Vec<(CpuList, Vec<usize>)>,
+    pub cells: Vec<Cell>,
     /// Jobs arrive in `[0, duration)`.
     pub duration: Duration,
     /// How much longer late jobs may run.
@@ -26,6 +27,8 @@ pub struct Case<'a> {
     pub seed: u64,
     /// What jobs ask for.
     pub demand: Demand,
+    /// For how long background tasks go before real-time tasks, and what admission promises these under amp-rm.
+    pub below: &'a BelowServers,
     /// The rest.
     pub mechanics: &'a Mechanics,
     /// Tasks that were refused: they run in the background.
@@ -34,7 +37,7 @@ pub struct Case<'a> {
 
 /// What is to be kept of a simulation besides its metrics.
 #[derive(Default)]
-pub struct Wanted<'a> {
+pub struct Keep<'a> {
     /// The jobs.
     pub jobs: bool,
     /// The events, into this file.
@@ -49,7 +52,7 @@ pub struct Simulated {
     pub status: RunStatus,
     /// Its metrics' sums.
     pub tallies: Tallies,
-    /// Its jobs by task, then number; none unless wanted.
+    /// Its jobs by task, then number; none unless keep.
     pub jobs: Vec<Job>,
     /// What the oracles say, if asked.
     pub verdict: Option<Verdict>,
@@ -68,32 +71,32 @@ pub struct Control {
     pub jobs: AtomicU64,
 }
 
-impl Case<'_> {
+impl Simulation<'_> {
     /// Simulates.
     ///
     /// Errors: what cannot be simulated, and events that cannot be written.
-    pub fn simulate(&self, wanted: Wanted<'_>, control: &Control) -> Result<Simulated> {
-        if wanted.events.is_some() || wanted.definition.is_some() {
-            self.watched::<true>(wanted, control)
+    pub fn simulate(&self, keep: Keep<'_>, control: &Control) -> Result<Simulated> {
+        if keep.events.is_some() || keep.definition.is_some() {
+            self.watched::<true>(keep, control)
         } else {
-            self.watched::<false>(wanted, control)
+            self.watched::<false>(keep, control)
         }
     }
 
-    fn watched<const EVENTS: bool>(&self, wanted: Wanted<'_>, control: &Control) -> Result<Simulated> {
+    fn watched<const EVENTS: bool>(&self, keep: Keep<'_>, control: &Control) -> Result<Simulated> {
         let horizon = self.duration + self.grace;
         let mut watcher = Watcher::<EVENTS> {
             tallies: Tallies::new(self.set, horizon.as_ns()),
-            jobs: wanted.jobs.then(Vec::new),
+            jobs: keep.jobs.then(Vec::new),
             open: Vec::new(),
-            events: wanted.events,
-            verification: wanted.definition.map(Verification::new),
+            events: keep.events,
+            verification: keep.definition.map(Verification::new),
             error: None,
             unreported: 0,
             control,
         };
         let background = self.mechanics.background(self.seed, horizon);
-        let servers = self.mechanics.servers(self.platform);
+        let servers = self.servers().unwrap_or_default();
         let changes = self.changes()?;
         let setup = self.setup(&background, &servers, &changes);
         let ended = laxity_sim::simulate(&setup, &mut watcher, &control.stop)?;
@@ -115,8 +118,17 @@ impl Case<'_> {
         Ok(Simulated { background, changes: words, ..watcher.finish(status, ended.at_ns)? })
     }
 
+    /// The deferrable servers of the platform's CPUs.
+    ///
+    /// # Errors
+    ///
+    /// A CPU that it lacks.
+    pub fn servers(&self) -> Result<Servers> {
+        servers_of(&self.below.servers, self.platform)
+    }
+
     fn changes(&self) -> Result<Changes> {
-        changes(&self.mechanics.changes, self.set, self.platform, &self.mechanics.below)
+        changes(&self.mechanics.changes, self.set, self.platform, self.below)
     }
 
     /// Whether a change took effect.
@@ -154,10 +166,10 @@ impl Case<'_> {
         servers: &'s Servers,
         changes: &'s Changes,
     ) -> Setup<'s> {
-        let cell = |(cpus, tasks): &(CpuList, Vec<usize>)| {
-            let mut tasks = tasks.clone();
+        let cell = |cell: &Cell| {
+            let mut tasks = cell.tasks.clone();
             tasks.sort_unstable();
-            Cell::new(cpus.clone(), tasks)
+            Cell::new(cell.cpus.clone(), tasks)
         };
         Setup {
             set: self.set,
@@ -185,7 +197,7 @@ impl Case<'_> {
 
     /// Refuses what cannot be simulated, without simulating.
     pub fn check(&self) -> Result<()> {
-        let servers = servers_of(&self.mechanics.below.servers, self.platform)?;
+        let servers = self.servers()?;
         self.setup(&Background::default(), &servers, &self.changes()?).check()
     }
 }
@@ -193,7 +205,7 @@ impl Case<'_> {
 /// Jobs between two words on progress.
 const JOBS_PER_REPORT: u64 = 4096;
 
-/// Takes jobs and events to where they are wanted.
+/// Takes jobs and events to where they are keep.
 struct Watcher<'a, const EVENTS: bool> {
     tallies: Tallies,
     jobs: Option<Vec<Job>>,

@@ -1,10 +1,6 @@
-//! What runs and simulations of cases share: what is refused before, what manifests say, and reasons in words.
+//! What is refused before anything is proven, simulated or run.
 
-mod manifest;
-
-pub use manifest::{Common, placement_of_all};
-
-use crate::schedulers::TriedScheduler;
+use crate::schedulers::Configuration;
 use laxity_model::{AnyScheduler, Diagnostic, Duration, Failure, Result, TaskSet};
 
 /// Memory for a job: its orders and record while it runs, and its row when all results are evaluated.
@@ -28,13 +24,12 @@ pub fn check_real_time(set: &TaskSet) -> Result<()> {
 }
 
 /// Refuses a set without the priorities by which one of the schedulers goes.
-pub fn check_priorities(set: &TaskSet, schedulers: &[TriedScheduler]) -> Result<()> {
-    let rule = |scheduler: &TriedScheduler| match &scheduler.scheduler {
+pub fn check_priorities(set: &TaskSet, schedulers: &[Configuration]) -> Result<()> {
+    let rule = |scheduler: &Configuration| match &scheduler.scheduler {
         AnyScheduler::Linux(linux) => linux.rule(),
         AnyScheduler::Policy(own) => Some(own.rule),
     };
-    let check =
-        |scheduler: &TriedScheduler| rule(scheduler).map_or(Ok(()), |rule| rule.check(set, scheduler));
+    let check = |scheduler: &Configuration| rule(scheduler).map_or(Ok(()), |rule| rule.check(set, scheduler));
     schedulers.iter().try_for_each(check)
 }
 
