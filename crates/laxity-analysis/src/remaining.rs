@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(remaining(1, &[(TIME_MAX - 1, TIME_MAX)]).time_for(3, u64::MAX), Some(3 * TIME_MAX));
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn agrees_with_rationals(
             processors in 1u32..5,

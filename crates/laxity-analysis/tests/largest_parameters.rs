@@ -78,7 +78,7 @@ fn the_same_set_in_another_unit() {
     for test in catalogue::tests() {
         let info = test.info();
         let (mut same, mut accepted, mut fewer, mut out_of_work) = (0, 0, 0, 0);
-        for seed in 0..1_500 {
+        for seed in laxity_seeds::seeds!(0..1_500) {
             let (tasks, processors) = small_set(&mut Random(seed));
             // On one processor there are tests for no other number of them.
             let processors = if info.assumptions.contains(&"m = 1") { 1 } else { processors };
@@ -104,8 +104,8 @@ fn the_same_set_in_another_unit() {
         );
         // Not even BAR and LA go down in steps of some ns where the condition holds by no more than that.
         assert_eq!(out_of_work, 0, "{}", info.name);
-        assert!(fewer < 300, "{}: {fewer}", info.name);
-        assert!(accepted > 100, "{}: {accepted}", info.name);
+        laxity_seeds::assert_together!(fewer < 300, "{}: {fewer}", info.name);
+        laxity_seeds::assert_together!(accepted > 100, "{}: {accepted}", info.name);
     }
 }
 
@@ -197,7 +197,7 @@ fn every_test_ends_and_the_stronger_accepts_what_the_weaker_does() {
         ("fp-rta", "qpa"),
     ];
     let (mut accepted, mut out_of_work) = (0, 0);
-    for seed in 0..32 {
+    for seed in laxity_seeds::seeds!(0..32) {
         let (tasks, processors) = large_set(&mut Random(seed), seed % 4);
         let judged = |test: &&dyn Test| (test.info().name, judge(*test, &tasks, processors));
         let verdicts: BTreeMap<&str, Verdict> = catalogue::tests().iter().map(judged).collect();
@@ -215,7 +215,10 @@ fn every_test_ends_and_the_stronger_accepts_what_the_weaker_does() {
         }
     }
     println!("{accepted} accepted, {out_of_work} out of work");
-    assert!(accepted > 60 && out_of_work > 0, "{accepted} accepted, {out_of_work} out of work");
+    laxity_seeds::assert_together!(
+        accepted > 60 && out_of_work > 0,
+        "{accepted} accepted, {out_of_work} out of work"
+    );
 }
 
 /// Response times grow by days while jobs come every 3 ns: 2^48 of them, none of which may be counted singly.

@@ -204,7 +204,7 @@ fn the_kernel_takes_all_parameters() {
     }
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(2);
     let mut tried = 0;
-    for seed in 1..=60_u64 {
+    for seed in laxity_seeds::seeds!(1..61) {
         let (count, load) = (1 + seed % 6, 5 + seed % 4);
         let generated = laxity()
             .args([
@@ -235,7 +235,7 @@ fn the_kernel_takes_all_parameters() {
             }
         }
     }
-    assert!(tried > 60, "{tried} sets of parameters were tried");
+    laxity_seeds::assert_together!(tried > 60, "{tried} sets of parameters were tried");
 }
 
 /// All threads of an answer have their parameters at a time.

@@ -28,7 +28,7 @@ fn difference(recording: &Recording, programs: &Programs) -> Option<String> {
 
 fn conforms(policy: Policy) {
     with_programs(policy, |programs| {
-        for seed in 0..400 {
+        for seed in laxity_seeds::seeds!(0..400) {
             let scenario = Scenario::draw(policy, seed);
             // Every other one natively with its checks, which see what the two builds do wrong alike.
             let table = if seed % 2 == 1 { table_checked(policy) } else { Table::of(policy) };
@@ -53,7 +53,7 @@ fn every_policy_decides_the_same() {
 /// that gsn-edf merges is released in another order, so its links may go elsewhere.)
 #[test]
 fn queues_make_one_schedule() {
-    for seed in 0..1500 {
+    for seed in laxity_seeds::seeds!(0..1500) {
         let record = |policy| {
             let scenario = Scenario::draw(Policy::EdfBh, seed);
             Recording::make(scenario, table_checked(policy), 500)
@@ -86,7 +86,7 @@ fn a_difference_is_noticed() {
 #[test]
 fn assertions_hold() {
     for policy in Policy::all() {
-        for seed in 0..1500 {
+        for seed in laxity_seeds::seeds!(0..1500) {
             let scenario = Scenario::draw(policy, seed);
             let recording = Recording::make(scenario, table_checked(policy), 500);
             assert!(recording.events.len() >= 500);

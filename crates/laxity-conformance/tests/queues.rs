@@ -230,14 +230,14 @@ fn every_queue_for(seed: u64, operations: u32) {
 
 #[test]
 fn queues_are_sorted_lists() {
-    for seed in 0..4000 {
+    for seed in laxity_seeds::seeds!(0..4000) {
         every_queue_for(seed, 300);
     }
 }
 
 #[test]
 fn queues_are_sorted_lists_when_long() {
-    for seed in 0..30 {
+    for seed in laxity_seeds::seeds!(0..30) {
         every_queue_for(1 << 32 | seed, 12_000);
     }
 }
@@ -262,7 +262,7 @@ fn a_broken_queue_is_noticed() {
 #[test]
 fn punctual_jobs_need_no_step_of_ours() {
     let promotions = QUEUES - 1;
-    for seed in 0..300 {
+    for seed in laxity_seeds::seeds!(0..300) {
         let mut random = stream(seed);
         let n = random.random_range(1..200_u32);
         let mut queue = Queue::new(Build::Checked, promotions, n, false);

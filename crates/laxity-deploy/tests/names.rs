@@ -16,7 +16,7 @@ fn the_kernels_names_are_the_first_fifteen_bytes_where_that_tells_them_apart() {
     assert_eq!(of(&["ääääääääää"]), ["äääääää"]);
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn names_are_harmless_and_differ(names in proptest::collection::vec("\\PC{0,60}|a{14,17}|laxity-deploy.{0,4}", 1..40)) {
         let count = names.len();

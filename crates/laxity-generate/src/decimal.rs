@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn what_is_written_reads_back(billionths in 0..=BILLION * BILLION) {
             let decimal = Decimal(billionths);

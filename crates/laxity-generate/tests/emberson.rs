@@ -31,7 +31,7 @@ fn assert_total(set: &TaskSet, total: Decimal) {
     assert!(drawn.plus(&slack) >= total, "{drawn:.12} falls short of {total:.12}");
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn totals_are_exact_within_rounding(seed: u64, tasks in 1u32..80, share in 1u32..=1000) {
         let total = Decimal::from_thousandths(share).checked_mul(tasks).expect("small");

@@ -52,7 +52,7 @@ const COMMON: [&[(&str, &str)]; 3] = [
     &[("deadlines", "arbitrary:2.5"), ("wss", "16KiB,100B"), ("read-write", "1:2"), ("access", "random")],
 ];
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn a_set_is_made_again_from_its_provenance(seed: u64, index: u64, which in 0..REQUESTS.len(), common in 0..COMMON.len()) {
         let (generator, own) = REQUESTS[which];

@@ -18,7 +18,7 @@ fn exactly(cap: Decimal) -> Utilization {
     Utilization::ratio(cap.billionths(), 1_000_000_000)
 }
 
-proptest! {
+laxity_seeds::properties! {
     /// The next task drawn would have gone over the cap; squeezed, it fills the set to within 1 ns / T.
     #[test]
     fn caps_are_kept_and_filled(seed: u64, tenths in 10u32..200) {

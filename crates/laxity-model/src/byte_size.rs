@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn what_is_written_reads_back(bytes in any::<u64>(), shift in 0u32..40) {
             let size = ByteSize(bytes >> shift << shift);

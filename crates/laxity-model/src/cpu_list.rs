@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn what_is_written_reads_back(cpus in proptest::collection::btree_set(0u32..200, 0..40)) {
             let cpus: CpuList = cpus.into_iter().collect();

@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn what_is_written_reads_back(ns in any::<u64>()) {
             let span = Duration::from_ns(ns);

@@ -324,7 +324,7 @@ mod tests {
         sum
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn fast_comparisons_agree_with_rationals(a in shares(), b in shares(), n in 0u64..100, d in 1u64..50) {
             let (a, b) = (sum_of(&a), sum_of(&b));

@@ -497,8 +497,8 @@ fn platform() -> impl Strategy<Value = Platform> {
         })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+laxity_seeds::properties! {
+    #![cases(256)]
 
     #[test]
     fn task_sets_read_back_as_written(set in task_set()) {
@@ -529,8 +529,8 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+laxity_seeds::properties! {
+    #![cases(32)]
 
     #[test]
     fn written_documents_obey_the_schemas(set in task_set(), platform in platform()) {

@@ -283,8 +283,8 @@ fn alone(events: &[Event]) -> Option<Vec<(u64, u64)>> {
     Some(jobs)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+laxity_seeds::properties! {
+    #![cases(4000)]
 
     /// The task asks for all that the thread does: each of its jobs is no longer than C, none comes sooner than T after the one
     /// before, the first at the phase, none when the task has left, and none is missing.

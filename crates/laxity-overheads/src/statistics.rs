@@ -286,7 +286,7 @@ mod tests {
         }
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn draws_equally_many_of_what_there_is(
             lists in proptest::collection::vec(proptest::collection::vec(0u64..50, 0..40), 1..6),

@@ -210,7 +210,7 @@ fn file_of(samples: &[(u32, Sample)]) -> Vec<u8> {
     writer.finish().expect("ends")
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn samples_come_back_from_their_file(samples in proptest::collection::vec(any_sample(), 0..60)) {
         let mut back = Vec::new();

@@ -122,7 +122,7 @@ enum Step {
     Drain,
 }
 
-proptest! {
+laxity_seeds::properties! {
     /// Any order of nested writers (the last to claim publishes first, as interrupts do) and of the reader.
     #[test]
     fn agrees_with_a_queue(steps in proptest::collection::vec(0u32..600, 1..1_500)) {

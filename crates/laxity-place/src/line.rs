@@ -92,7 +92,7 @@ mod tests {
         tenths.iter().map(sum).collect()
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn it_finds_what_a_scan_finds(
             row in prop::collection::vec((0u64..8, any::<prop::sample::Index>()), 1..20),

@@ -78,7 +78,7 @@ fn most(length: u64, budget: u64, period: u64) -> u64 {
 #[test]
 fn every_period_has_the_budget_of_its_size() {
     let (mut resized, mut attained) = (0, 0);
-    for seed in 0..4000_u64 {
+    for seed in laxity_seeds::seeds!(0..4000_u64) {
         let state = &mut (seed << 1 | 1);
         let mut period = 2 + next_random(state) % 14;
         let mut budget = next_random(state) % (period + 1);
@@ -132,7 +132,10 @@ fn every_period_has_the_budget_of_its_size() {
             }
         }
     }
-    assert!(resized > 10_000 && attained > 100, "{resized} sizes, {attained} full windows");
+    laxity_seeds::assert_together!(
+        resized > 10_000 && attained > 100,
+        "{resized} sizes, {attained} full windows"
+    );
 }
 
 #[test]
@@ -222,7 +225,7 @@ impl Account {
 #[test]
 fn a_size_comes_when_it_should() {
     let mut seen = [0_u32; 5];
-    for seed in 0..4000_u64 {
+    for seed in laxity_seeds::seeds!(0..4000_u64) {
         let state = &mut (seed << 1 | 1);
         let size = |state: &mut u64, of: u64| {
             let period = match next_random(state) % 5 {
@@ -267,7 +270,7 @@ fn a_size_comes_when_it_should() {
             }
         }
     }
-    assert!(seen.iter().all(|&times| times > 200), "{seen:?}");
+    laxity_seeds::assert_together!(seen.iter().all(|&times| times > 200), "{seen:?}");
 }
 
 /// Real-time work always waits. Background work comes and goes, and has the CPU as long as the server lets it go
@@ -276,7 +279,7 @@ fn a_size_comes_when_it_should() {
 #[test]
 fn every_period_has_its_budget() {
     let mut attained = 0;
-    for seed in 0..3000_u64 {
+    for seed in laxity_seeds::seeds!(0..3000_u64) {
         let state = &mut (seed << 1 | 1);
         let period = 2 + next_random(state) % 14;
         let budget = 1 + next_random(state) % (period - 1);
@@ -318,7 +321,7 @@ fn every_period_has_its_budget() {
             }
         }
     }
-    assert!(attained > 1000, "the double hit is met: {attained} times");
+    laxity_seeds::assert_together!(attained > 1000, "the double hit is met: {attained} times");
 }
 
 /// The best place for one more, and the CPU that gives it a task: the busiest of those that do.
@@ -336,7 +339,7 @@ fn next_move(loads: &[Load]) -> Option<(usize, usize)> {
 /// task, and no load could be made more even.
 #[test]
 fn queues_are_as_long_as_cores_are_fast() {
-    for seed in 0..3000_u64 {
+    for seed in laxity_seeds::seeds!(0..3000_u64) {
         let state = &mut (seed << 1 | 1);
         let cores = 1 + next_random(state) % 8;
         let mut loads: Vec<Load> = (0..cores)

@@ -67,7 +67,7 @@ fn next_random(state: &mut u64) -> u64 {
 /// and its window has some left, and only then.
 #[test]
 fn every_window_has_its_share() {
-    for seed in 0..2000_u64 {
+    for seed in laxity_seeds::seeds!(0..2000_u64) {
         let state = &mut (seed << 1 | 1);
         let period = 2 + next_random(state) % 30;
         let runtime = 1 + next_random(state) % (period - 1);

@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(apart(0.0).within, 8.0);
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn what_a_block_does_to_all_changes_nothing(
             rows in prop::collection::vec(prop::collection::vec(-50i32..50, 4), 2..6),

@@ -22,7 +22,7 @@ fn us(us: u64) -> Duration {
 
 #[test]
 fn real_time_tasks_do_not_notice_them() {
-    for seed in 0..200 {
+    for seed in laxity_seeds::seeds!(0..200) {
         let mut case = Case::random(seed);
         let without = timeline(&case.simulate(EDF_BH, case.cores).events);
         case.background = Background { tasks: small(seed), tick: Duration::from_ns(700) };

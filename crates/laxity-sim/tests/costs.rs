@@ -197,7 +197,7 @@ fn measured_delays_by_level_and_share_evicted() {
     assert_eq!([(0, 1), (0, 4)].map(|(a, b)| big_little.delay(16 * KIB, a, b)), [8_000, 40_000]);
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn farther_and_larger_is_never_cheaper(
         wss in proptest::collection::vec(0u64..64 << 20, 2),

@@ -16,7 +16,7 @@ fn global(policy: Policy) -> PolicyScheduler {
 fn provoke(policy: Policy, retries: u32, seeds: std::ops::Range<u64>) -> (BTreeMap<&'static str, u64>, u64) {
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut different = 0;
-    for seed in seeds {
+    for seed in laxity_seeds::seeds!(seeds) {
         let case = Case::random(seed);
         let cores = case.cores + u32::from(policy.dedicates_a_core());
         let textbook = timeline(&case.simulate(global(policy), cores).events);
@@ -60,24 +60,36 @@ fn messages_go_stale_and_links_are_swapped_but_the_schedule_is_the_textbooks() {
     let (counts, different) = provoke(Policy::GEdfMp, 3, 0..1000);
     println!("{counts:?}");
     assert_eq!(different, 0);
-    assert!(counts.get("link-swap").is_some_and(|&n| n > 0), "no link swap: {counts:?}");
-    assert!(counts.get("stale-message").is_some_and(|&n| n > 0), "no stale message: {counts:?}");
+    laxity_seeds::assert_together!(
+        counts.get("link-swap").is_some_and(|&n| n > 0),
+        "no link swap: {counts:?}"
+    );
+    laxity_seeds::assert_together!(
+        counts.get("stale-message").is_some_and(|&n| n > 0),
+        "no stale message: {counts:?}"
+    );
 }
 
 #[test]
 fn pushes_fail_and_the_retry_limit_bites() {
     let (counts, different) = provoke(Policy::PushPull, 1, 0..1000);
     println!("{different} different: {counts:?}");
-    assert!(counts.get("push-failed").is_some_and(|&n| n > 0), "no failed push: {counts:?}");
-    assert!(counts.get("push-abandoned").is_some_and(|&n| n > 0), "no abandoned push: {counts:?}");
-    assert!(different > 0, "the limit never bites");
+    laxity_seeds::assert_together!(
+        counts.get("push-failed").is_some_and(|&n| n > 0),
+        "no failed push: {counts:?}"
+    );
+    laxity_seeds::assert_together!(
+        counts.get("push-abandoned").is_some_and(|&n| n > 0),
+        "no abandoned push: {counts:?}"
+    );
+    laxity_seeds::assert_together!(different > 0, "the limit never bites");
 }
 
 /// An observer of events sees the schedule that there is without it: the same jobs with and without events, with
 /// costs too.
 #[test]
 fn watching_changes_nothing() {
-    for seed in 0..100 {
+    for seed in laxity_seeds::seeds!(0..100) {
         let mut case = Case::random(seed);
         case.costs = Costs {
             scheduling: "uniform:50ns,150ns".parse().expect("a cost"),

@@ -110,7 +110,7 @@ fn one_lock_serializes_decisions() {
 
 #[test]
 fn with_costs_the_oracles_tolerate_transitions_and_nothing_else() {
-    for seed in 0..150 {
+    for seed in laxity_seeds::seeds!(0..150) {
         let mut case = Case::random(seed);
         case.costs = Costs {
             release: constant(11),
@@ -153,7 +153,7 @@ fn resumed_jobs_reload_their_caches() {
         u32::try_from(index).expect("few")
     };
     let mut delays = [0u32; 2];
-    for seed in 0..60 {
+    for seed in laxity_seeds::seeds!(0..60) {
         let mut case = Case::random(seed);
         let sized = |(id, task): (usize, &Task)| {
             let mut task = task.clone();
@@ -186,7 +186,10 @@ fn resumed_jobs_reload_their_caches() {
         let verdict = verify(&definition, &recording.events, case.duration.as_ns() + GRACE_NS);
         assert!(verdict.clean, "seed {seed}: {verdict}");
     }
-    assert!(delays.iter().all(|&count| count > 20), "too few delays to judge: {delays:?}");
+    laxity_seeds::assert_together!(
+        delays.iter().all(|&count| count > 20),
+        "too few delays to judge: {delays:?}"
+    );
 }
 
 fn example(name: &str) -> PathBuf {

@@ -95,7 +95,7 @@ const MUTANTS: [Mutant; 16] = [
 /// What the oracles say of the broken policy's schedules of some random sets: violations by oracle.
 fn sightings(table: Table, policy: Policy, budgets: BudgetMode) -> BTreeMap<&'static str, u64> {
     let mut seen: BTreeMap<&'static str, u64> = BTreeMap::new();
-    for seed in 0..40 {
+    for seed in laxity_seeds::seeds!(0..40) {
         let mut case = Case::random(seed);
         if budgets != BudgetMode::Off {
             case.budget_mode = budgets;
@@ -122,7 +122,12 @@ fn every_broken_policy_is_caught() {
         let table = build(directory.path(), number, Some(mutant), mutant.policy);
         let seen = sightings(table, mutant.policy, mutant.budgets);
         println!("{} ({}): {seen:?}", mutant.what, mutant.policy);
-        assert!(!seen.is_empty(), "`{}` ({}) went unnoticed", mutant.what, mutant.policy);
+        laxity_seeds::assert_together!(
+            !seen.is_empty(),
+            "`{}` ({}) went unnoticed",
+            mutant.what,
+            mutant.policy
+        );
     }
     for (number, policy) in Policy::GENERAL.into_iter().enumerate() {
         let table = build(directory.path(), MUTANTS.len() + number, None, policy);

@@ -102,7 +102,7 @@ fn global(policy: Policy, rule: PriorityRule) -> PolicyScheduler {
 fn schedules_are_those_of_the_reference() {
     for on_miss in RULES {
         let mut seen = 0;
-        for seed in 0..1_500 {
+        for seed in laxity_seeds::seeds!(0..1_500) {
             let case = Case { on_miss, ..Case::random(seed) };
             let at = usize::try_from(seed).expect("small");
             let policy = Policy::GENERAL[at % Policy::GENERAL.len()];
@@ -113,7 +113,7 @@ fn schedules_are_those_of_the_reference() {
                 seen += check(&case, PolicyScheduler { policy, scope, rule }, case.cores);
             }
         }
-        assert!(seen > 10_000, "{on_miss}: {seen}");
+        laxity_seeds::assert_together!(seen > 10_000, "{on_miss}: {seen}");
     }
 }
 
@@ -121,7 +121,7 @@ fn schedules_are_those_of_the_reference() {
 fn budgets_and_late_jobs_get_on_together() {
     for on_miss in RULES {
         let mut seen = 0;
-        for seed in 5_000..5_300 {
+        for seed in laxity_seeds::seeds!(5_000..5_300) {
             let mut case = Case { on_miss, ..Case::random(seed) };
             case.demand = Demand::Uniform(300_000, 2_500_000);
             for mode in [BudgetMode::Throttle, BudgetMode::Postpone] {
@@ -132,7 +132,7 @@ fn budgets_and_late_jobs_get_on_together() {
                 seen += check(&case, scheduler, case.cores + u32::from(policy.dedicates_a_core()));
             }
         }
-        assert!(seen > 1_000, "{on_miss}: {seen}");
+        laxity_seeds::assert_together!(seen > 1_000, "{on_miss}: {seen}");
     }
 }
 
@@ -220,7 +220,7 @@ fn a_job_without_a_core_aborts_when_it_gets_one() {
 fn the_oracles_find_nothing_where_the_kernel_takes_time() {
     for on_miss in RULES {
         let mut seen = 0;
-        for seed in 0..400 {
+        for seed in laxity_seeds::seeds!(0..400) {
             let mut rng = Pcg64::seed_from_u64(seed);
             let base = if seed % 2 == 0 {
                 Case::random(seed)
@@ -245,7 +245,7 @@ fn the_oracles_find_nothing_where_the_kernel_takes_time() {
             }
             seen += count(&recording, on_miss);
         }
-        assert!(seen > 3_000, "{on_miss}: {seen}");
+        laxity_seeds::assert_together!(seen > 3_000, "{on_miss}: {seen}");
     }
 }
 
@@ -254,7 +254,7 @@ fn the_oracles_find_nothing_where_the_kernel_takes_time() {
 fn the_oracles_tell_the_rules_apart() {
     for told in OnMiss::ALL {
         let mut told_apart = BTreeMap::new();
-        for seed in 0..100 {
+        for seed in laxity_seeds::seeds!(0..100) {
             let case = Case { on_miss: told, ..Case::random(seed) };
             let scheduler = global(Policy::EdfBh, PriorityRule::EarliestDeadlineFirst);
             let recording = case.simulate(scheduler, case.cores);
@@ -267,7 +267,10 @@ fn the_oracles_tell_the_rules_apart() {
                 *told_apart.entry(other.name()).or_insert(0) += u32::from(seen);
             }
         }
-        assert!(told_apart.values().all(|&seeds| seeds > 30), "{told}: {told_apart:?}");
+        laxity_seeds::assert_together!(
+            told_apart.values().all(|&seeds| seeds > 30),
+            "{told}: {told_apart:?}"
+        );
     }
 }
 

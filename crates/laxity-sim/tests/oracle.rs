@@ -31,7 +31,7 @@ fn check(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Recording {
 
 #[test]
 fn all_policies_under_all_rules_and_scopes() {
-    for seed in 0..150 {
+    for seed in laxity_seeds::seeds!(0..150) {
         let case = Case::random(seed);
         for policy in Policy::GENERAL {
             for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
@@ -51,7 +51,7 @@ fn all_policies_under_all_rules_and_scopes() {
 
 #[test]
 fn budgets_are_enforced() {
-    for seed in 1000..1060 {
+    for seed in laxity_seeds::seeds!(1000..1060) {
         let mut case = Case::random(seed);
         case.demand = Demand::Uniform(300_000, 2_500_000);
         for mode in [BudgetMode::Throttle, BudgetMode::Postpone] {

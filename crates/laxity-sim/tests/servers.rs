@@ -197,7 +197,7 @@ fn a_server_by_hand() {
 #[test]
 fn one_core_is_as_defined() {
     let mut first = 0;
-    for seed in 0..4000 {
+    for seed in laxity_seeds::seeds!(0..4000) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let count = rng.random_range(1..=4);
         let tasks = (0..count)
@@ -231,13 +231,13 @@ fn one_core_is_as_defined() {
         let without = World { servers: vec![(0, 0)], ..world };
         first += u64::from(World::finishes(&without.simulate().0) != seen);
     }
-    assert!(first > 1000, "servers matter: {first}");
+    laxity_seeds::assert_together!(first > 1000, "servers matter: {first}");
 }
 
 #[test]
 fn at_ticks_everything_comes_to_whole_ticks() {
     let (mut fractions, mut several) = (0, 0);
-    for seed in 0..4000 {
+    for seed in laxity_seeds::seeds!(0..4000) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let tasks = (0..rng.random_range(1..=4))
             .map(|_| {
@@ -267,7 +267,10 @@ fn at_ticks_everything_comes_to_whole_ticks() {
         fractions += u32::from(exact.less > 0 && exact.servers[0].0 > 0);
         several += u32::from(World::finishes(&exact.simulate().0) != finishes);
     }
-    assert!(fractions > 2000 && several > 1000, "ticks matter: {fractions}, {several}");
+    laxity_seeds::assert_together!(
+        fractions > 2000 && several > 1000,
+        "ticks matter: {fractions}, {several}"
+    );
 }
 
 #[test]
@@ -315,7 +318,7 @@ fn occupants(events: &[Event]) -> Vec<(u64, BTreeMap<u32, bool>)> {
 #[test]
 fn many_cores() {
     let mut caught = 0;
-    for seed in 0..600 {
+    for seed in laxity_seeds::seeds!(0..600) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let cores = rng.random_range(2..=5);
         let speeds: Vec<u32> = (0..cores).map(|_| rng.random_range(1..=3)).collect();
@@ -357,7 +360,7 @@ fn many_cores() {
             }
         }
     }
-    assert!(caught > 100, "background work that stays too long is noticed: {caught}");
+    laxity_seeds::assert_together!(caught > 100, "background work that stays too long is noticed: {caught}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn platform(cores: u32, seed: u64) -> Platform {
 
 #[test]
 fn every_policy_on_mixed_cores_under_every_budget_mode() {
-    for seed in 0..120 {
+    for seed in laxity_seeds::seeds!(0..120) {
         for mode in [BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone] {
             let mut case = Case::random(seed);
             case.budget_mode = mode;

@@ -261,7 +261,7 @@ fn warm_time_is_that_of_the_cores_where_jobs_were() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/platforms/two-sockets.toml");
     let platform = read_platform(&file).expect("an example");
     let (mut checked, mut inflated, mut moved) = (0, 0, 0);
-    for seed in 0..2_000 {
+    for seed in laxity_seeds::seeds!(0..2_000) {
         let mut case = Case::random(seed);
         case.on_miss = OnMiss::ALL[usize::try_from(seed % 3).expect("small")];
         let is_cold = seed % 2 == 0;
@@ -304,7 +304,10 @@ fn warm_time_is_that_of_the_cores_where_jobs_were() {
             }
         }
     }
-    assert!(checked > 200_000 && inflated > 5_000 && moved > 5_000, "{checked} {inflated} {moved}");
+    laxity_seeds::assert_together!(
+        checked > 200_000 && inflated > 5_000 && moved > 5_000,
+        "{checked} {inflated} {moved}"
+    );
 }
 
 /// No job has more lines from memory than it has walked, whatever happens to it.
@@ -313,7 +316,7 @@ fn misses_never_exceed_accesses() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/platforms/two-sockets.toml");
     let platform = read_platform(&file).expect("an example");
     let (mut misses, mut accesses) = (0, 0);
-    for seed in 0..3_000 {
+    for seed in laxity_seeds::seeds!(0..3_000) {
         let mut case = Case::random(seed);
         case.on_miss = OnMiss::ALL[usize::try_from(seed % 3).expect("small")];
         // An access takes 2 to 9 ns, and a job lasts 1 to 12 us: much shorter than walks of up to 64 KiB, or longer.
@@ -355,7 +358,7 @@ fn misses_never_exceed_accesses() {
             (misses, accesses) = (misses + missed, accesses + walked);
         }
     }
-    assert!(misses > accesses / 20 && misses < accesses, "{misses} of {accesses}");
+    laxity_seeds::assert_together!(misses > accesses / 20 && misses < accesses, "{misses} of {accesses}");
 }
 
 #[test]
@@ -425,7 +428,7 @@ fn oracles_accept_schedules_with_followed_caches() {
     let last = platform.cores().last().expect("cores").cpu;
     let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its CPUs");
     let mut delays = 0u32;
-    for seed in 0..60 {
+    for seed in laxity_seeds::seeds!(0..60) {
         let mut case = Case::random(seed);
         let platform = if seed % 8 < 4 { at_speeds(&platform, some_speed(seed)) } else { platform.clone() };
         let sized = |(id, task): (usize, &Task)| {
@@ -459,5 +462,5 @@ fn oracles_accept_schedules_with_followed_caches() {
             assert!(verdict.clean, "seed {seed}, {policy}, {}: {verdict}\n{}", case.on_miss, case.describe());
         }
     }
-    assert!(delays > 1_000, "too few delays to judge: {delays}");
+    laxity_seeds::assert_together!(delays > 1_000, "too few delays to judge: {delays}");
 }

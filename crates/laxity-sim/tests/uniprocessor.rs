@@ -86,7 +86,7 @@ fn late(job: &Job) -> bool {
 /// Liu and Layland 1973: EDF on one CPU, implicit deadlines, any phases.
 #[test]
 fn edf_meets_all_deadlines_up_to_full_utilization() {
-    for seed in 0..800 {
+    for seed in laxity_seeds::seeds!(0..800) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let full = seed % 2 == 0;
         let synchronous = seed % 4 < 2;
@@ -119,7 +119,7 @@ fn edf_meets_all_deadlines_up_to_full_utilization() {
 #[test]
 fn edf_misses_a_deadline_above_full_utilization() {
     let mut overloads = 0;
-    for seed in 0..400 {
+    for seed in laxity_seeds::seeds!(0..400) {
         let mut rng = Pcg64::seed_from_u64(1_000 + seed);
         let mut tasks = draw(&mut rng, true);
         let Some(task) = tasks.iter_mut().rev().find(|(period, wcet)| wcet < period) else { continue };
@@ -132,7 +132,7 @@ fn edf_misses_a_deadline_above_full_utilization() {
             assert!(jobs.iter().any(late), "seed {seed}, {policy}: no miss; {}", case.describe());
         }
     }
-    assert!(overloads > 300, "only {overloads} overloads");
+    laxity_seeds::assert_together!(overloads > 300, "only {overloads} overloads");
 }
 
 /// The least fixed point of W = (q + 1) C + sum over higher priorities of ceil(W / T_j) C_j (Lehoczky 1990; for q = 0
@@ -196,7 +196,7 @@ fn response(job: &Job) -> u64 {
 #[test]
 fn response_time_analysis_is_exact_after_a_synchronous_release() {
     let mut several = 0;
-    for seed in 0..600 {
+    for seed in laxity_seeds::seeds!(0..600) {
         let mut rng = Pcg64::seed_from_u64(2_000 + seed);
         let tasks = fixed_priority_tasks(&mut rng, seed % 3 == 0);
         let case = case(seed, tasks, Demand::Wcet, rng.random(), HYPERPERIOD);
@@ -223,13 +223,13 @@ fn response_time_analysis_is_exact_after_a_synchronous_release() {
             }
         }
     }
-    assert!(several > 50, "only {several} busy windows of several jobs");
+    laxity_seeds::assert_together!(several > 50, "only {several} busy windows of several jobs");
 }
 
 #[test]
 fn response_time_analysis_bounds_all_other_arrivals_and_demands() {
     let mut below = 0;
-    for seed in 0..600 {
+    for seed in laxity_seeds::seeds!(0..600) {
         let mut rng = Pcg64::seed_from_u64(3_000 + seed);
         let mut tasks = fixed_priority_tasks(&mut rng, seed % 3 == 0);
         for task in &mut tasks {
@@ -261,5 +261,5 @@ fn response_time_analysis_bounds_all_other_arrivals_and_demands() {
             }
         }
     }
-    assert!(below > 0, "every response is the worst one: the runs are all alike");
+    laxity_seeds::assert_together!(below > 0, "every response is the worst one: the runs are all alike");
 }

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(sampled(&rule(0, "0.001"), &[0, 64], &[&step]), [0, 16, 32, 48, 64]);
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn agrees_with_the_book(
             turns in proptest::collection::vec((0..=4 * UNIT, 0..=SETS), 1..6),

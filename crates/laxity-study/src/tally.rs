@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(weighted_schedulability([&none().series[0]].into_iter(), 0), None);
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn sums_do_not_depend_on_order_and_survive_the_journal(
             numbers in proptest::collection::vec(-1_000_000_000_000_000_i64..=1_000_000_000_000_000, 0..40),

@@ -385,7 +385,7 @@ fn what_can_only_be_simulated_is_refused() {
     }));
 }
 
-proptest! {
+laxity_seeds::properties! {
     /// Neither the order of sets nor which were added together shows in the sums.
     #[test]
     fn sums_do_not_depend_on_the_order(outcomes in proptest::collection::vec(0u64..4, 1..12), cut in 0usize..12) {

@@ -59,7 +59,7 @@ fn long_schedule() -> Vec<Event> {
     global_edf(&set, 2, 400_000 * MS, imperfections)
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn what_is_written_reads_back(events in any_events(60), run in 0..=i32::MAX as u32) {
         let bytes = bytes_of(&events, run);

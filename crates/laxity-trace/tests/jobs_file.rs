@@ -36,7 +36,7 @@ fn file_of(bytes: &[u8]) -> File {
     file
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn what_is_written_reads_back(
         runs in proptest::collection::btree_map(0..=i32::MAX as u32, proptest::collection::vec(any_job(), 1..40), 0..4)

@@ -99,7 +99,7 @@ fn plausible_job() -> impl Strategy<Value = Job> {
     )
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn tasks_agree_with_the_definitions(jobs in proptest::collection::vec(plausible_job(), 0..60)) {
         let summary = RunSummary::of(&run(0, "g-edf", 100, jobs.clone()), &two_tasks(), 2).expect("valid");

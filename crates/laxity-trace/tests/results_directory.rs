@@ -332,8 +332,8 @@ fn a_full_disk_loses_nothing_that_was_measured() {
     assert!(error.message.contains("the disk is full") && error.message.contains("full"), "{error}");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+laxity_seeds::properties! {
+    #![cases(16)]
     #[test]
     fn any_runs_come_back(runs in proptest::collection::vec(proptest::collection::vec(any_job(), 0..20), 1..5)) {
         let home = tempfile::tempdir().expect("temporary directory");

@@ -98,7 +98,7 @@ fn clipping_keeps_what_is_inside() {
 /// In a schedule without contradictions the segments of a job add up to the work it did.
 #[test]
 fn jobs_get_the_time_they_need() {
-    for seed in 0..300 {
+    for seed in laxity_seeds::seeds!(0..300) {
         let set = set_of(&[(2 * MS, 5 * MS), (3 * MS, 7 * MS), (4 * MS, 11 * MS), (5 * MS, 13 * MS)]);
         let events = global_edf(&set, 2, 200 * MS, Imperfections { seed: Some(seed), switch_ns: 0 });
         let mut builder = SegmentBuilder::new();
@@ -119,7 +119,7 @@ fn jobs_get_the_time_they_need() {
     }
 }
 
-proptest! {
+laxity_seeds::properties! {
     /// Whatever the events: no segment is empty, none of one layer of a CPU overlaps another, and they are in order.
     #[test]
     fn segments_never_overlap(

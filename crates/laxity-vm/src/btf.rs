@@ -170,7 +170,6 @@ pub mod forge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     const SOUND: [(&str, bool); 3] =
         [("scx_bpf_kick_cpu", true), ("scx_bpf_kick_cpu_impl", false), ("schedule", false)];
@@ -214,7 +213,7 @@ mod tests {
         assert!(sched_ext(&unknown).is_err_and(|why| why.contains("unknown kind 31")));
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn broken_btf_is_survived(at in 0usize..120, value: u8) {
             let mut btf = forge::btf(true, &SOUND);

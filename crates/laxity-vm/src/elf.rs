@@ -139,7 +139,6 @@ fn usize_at(bytes: &[u8], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
     use std::os::unix::fs::PermissionsExt;
 
     fn this_program() -> Vec<u8> {
@@ -185,7 +184,7 @@ mod tests {
         assert!(!boots(&note(b"Xen\0", 18)[..14]) && !boots(&[0xff; 40]) && !boots(&[]));
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn broken_files_are_survived(at in 16usize..64, value: [u8; 8], length in 64usize..4096) {
             static PROGRAM: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(this_program);

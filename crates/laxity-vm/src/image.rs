@@ -225,7 +225,6 @@ pub mod forge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     const RELEASE: &str = "6.18.15+deb13-cloud-amd64 (debian-kernel@lists.debian.org) #1 SMP";
 
@@ -283,7 +282,7 @@ mod tests {
         assert!(damaged.unpacked().is_err_and(|why| why.contains("damaged")));
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn broken_images_are_survived(at in 0x1f0usize..0x310, value: u8, length in 0usize..1200) {
             let mut image = forge::zstd_image(RELEASE, &forge::vmlinux(&[(".BTF", b"types")]));

@@ -181,7 +181,7 @@ mod tests {
         assert!(Frame::Out(vec![0; PAYLOAD_BYTES_MAX + 1]).write(&mut Vec::new()).is_err());
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn noise_is_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut input = bytes.as_slice();

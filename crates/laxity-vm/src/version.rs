@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn any_text_is_a_version_or_an_error(text in "\\PC*") {
             if let Ok(version) = text.parse::<KernelVersion>() {

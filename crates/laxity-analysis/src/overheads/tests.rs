@@ -291,8 +291,8 @@ fn harder(one: &Inflated, other: &Inflated) -> bool {
     })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+laxity_seeds::properties! {
+    #![cases(400)]
 
     #[test]
     fn more_overhead_never_makes_tasks_easier(

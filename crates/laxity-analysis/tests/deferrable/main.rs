@@ -162,7 +162,7 @@ fn with_jitter(server: DeferrableServer, tasks: &[SporadicTask]) -> Vec<Sporadic
 #[test]
 fn theorem_1_is_never_below_what_is_exact() {
     let (mut judged, mut late, mut exact) = (0, 0, 0);
-    for seed in 0..20_000 {
+    for seed in laxity_seeds::seeds!(0..20_000) {
         let (server, tasks) = large(seed, seed % 2 == 1);
         let verdict = deferrable::tardiness(server, &tasks, &mut Work::default());
         let Some(bounds) = bounds(&verdict) else { continue };
@@ -182,13 +182,13 @@ fn theorem_1_is_never_below_what_is_exact() {
         exact += known.iter().zip(bounds).filter(|&(known, bound)| *bound > 0 && known == bound).count();
     }
     println!("{judged} sets, {late} tasks that may be late, {exact} bounds attained");
-    assert!(judged > 3000 && late > 500 && exact > 20, "{judged} {late} {exact}");
+    laxity_seeds::assert_together!(judged > 3000 && late > 500 && exact > 20, "{judged} {late} {exact}");
 }
 
 #[test]
 fn tests_by_name_are_the_functions() {
     let mut seen = [0; 4];
-    for seed in 0..4000 {
+    for seed in laxity_seeds::seeds!(0..4000) {
         let (server, tasks) = large(seed, seed % 2 == 1);
         if server.is_none() {
             continue;
@@ -204,5 +204,5 @@ fn tests_by_name_are_the_functions() {
         seen[usize::from(hard.is_schedulable())] += 1;
         seen[2 + usize::from(soft.is_schedulable())] += 1;
     }
-    assert!(seen.iter().all(|&count| count > 300), "{seen:?}");
+    laxity_seeds::assert_together!(seen.iter().all(|&count| count > 300), "{seen:?}");
 }

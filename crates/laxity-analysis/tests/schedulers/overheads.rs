@@ -47,7 +47,7 @@ fn more_overhead_never_makes_a_set_schedulable() {
             }
         }
     }
-    assert!(lost > 100, "overheads cost something: {lost}");
+    laxity_seeds::assert_together!(lost > 100, "overheads cost something: {lost}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn tight(tasks: &[SporadicTask], processors: u32, random: &mut Random, name: &st
 #[test]
 fn no_schedule_responds_later_than_a_bound() {
     let (mut accepted, mut equal) = ([0; 2], [0; 2]);
-    for seed in 0..6000 {
+    for seed in laxity_seeds::seeds!(0..6000) {
         let mut random = Random(seed);
         let processors = random.of(&[1, 2, 2, 3]);
         let tasks = tiny_set(&mut random, processors);
@@ -70,7 +70,7 @@ fn no_schedule_responds_later_than_a_bound() {
         }
     }
     // Guan et al. accept more, and some bounds are reached, or this would say little.
-    assert!(
+    laxity_seeds::assert_together!(
         accepted[1] > accepted[0] && accepted[0] > 500 && equal.iter().all(|&it| it > 500),
         "{accepted:?} {equal:?}"
     );
@@ -79,7 +79,7 @@ fn no_schedule_responds_later_than_a_bound() {
 #[test]
 fn guans_bounds_never_exceed_those_of_bertogna_and_cirinei() {
     let mut smaller = 0;
-    for seed in 0..20_000 {
+    for seed in laxity_seeds::seeds!(0..20_000) {
         let mut random = Random(seed);
         let processors = random.of(&[1, 2, 3, 4, 8]);
         let tasks = tiny_set(&mut random, processors);
@@ -90,13 +90,13 @@ fn guans_bounds_never_exceed_those_of_bertogna_and_cirinei() {
             smaller += u32::from(guan != rta);
         }
     }
-    assert!(smaller > 50, "{smaller}");
+    laxity_seeds::assert_together!(smaller > 50, "{smaller}");
 }
 
 #[test]
 fn on_one_processor_guans_bounds_are_response_times() {
     let mut accepted = 0;
-    for seed in 0..10_000 {
+    for seed in laxity_seeds::seeds!(0..10_000) {
         let mut random = Random(seed);
         let tasks: Vec<_> =
             tiny_set(&mut random, 1).iter().map(|task| SporadicTask { jitter: 0, ..*task }).collect();
@@ -106,12 +106,12 @@ fn on_one_processor_guans_bounds_are_response_times() {
         assert!(rta.is_none() || exact.is_schedulable(), "seed {seed}: {tasks:?}");
         accepted += u32::from(exact.is_schedulable());
     }
-    assert!(accepted > 1000, "{accepted}");
+    laxity_seeds::assert_together!(accepted > 1000, "{accepted}");
 }
 
 #[test]
 fn with_jitter_one_processor_is_not_better_than_exact() {
-    for seed in 0..10_000 {
+    for seed in laxity_seeds::seeds!(0..10_000) {
         let tasks = tiny_set(&mut Random(seed), 1);
         if let Some(found) = bounds(&GlobalFixedPriorityGuan, &tasks, 1) {
             let exact =
@@ -137,7 +137,7 @@ fn large_set(random: &mut Random, processors: u64) -> Vec<SporadicTask> {
 #[test]
 fn less_to_do_later_deadlines_longer_periods_and_less_jitter_never_hurt() {
     let mut accepted = 0;
-    for seed in 0..1000 {
+    for seed in laxity_seeds::seeds!(0..1000) {
         let mut random = Random(seed);
         let tasks = large_set(&mut random, 4);
         let mut better = tasks.clone();
@@ -158,7 +158,7 @@ fn less_to_do_later_deadlines_longer_periods_and_less_jitter_never_hurt() {
             }
         }
     }
-    assert!((300..1900).contains(&accepted), "{accepted}");
+    laxity_seeds::assert_together!((300..1900).contains(&accepted), "{accepted}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn agrees_with_earliest_deadlines(tasks: &[SporadicTask], seed: u64) {
 #[test]
 fn verdicts_are_those_of_schedules_from_the_critical_instant() {
     let (mut judged, mut accepted) = (0, [0; 2]);
-    for seed in 0..6000 {
+    for seed in laxity_seeds::seeds!(0..6000) {
         let tasks = tiny_set(&mut Random(seed));
         if fits(&tasks, 1) && tasks.iter().all(|task| task.wcet <= task.deadline) {
             agrees_with_fixed_priorities(&tasks, seed);
@@ -82,7 +82,7 @@ fn verdicts_are_those_of_schedules_from_the_critical_instant() {
         }
     }
     // Sets of both kinds, or this would say little.
-    assert!(
+    laxity_seeds::assert_together!(
         judged > 3000 && accepted.iter().all(|&it| it > judged / 5 && it < judged * 9 / 10),
         "{judged} {accepted:?}"
     );
@@ -111,7 +111,7 @@ fn all_pairs_of_small_tasks() {
 
 #[test]
 fn no_accepted_set_misses_a_deadline_whenever_jobs_come() {
-    for seed in 0..3000 {
+    for seed in laxity_seeds::seeds!(0..3000) {
         let mut random = Random(seed);
         let tasks = tiny_set(&mut random);
         let bounds = match judge(&FixedPriorityRta, &tasks) {
@@ -155,7 +155,7 @@ fn large_set(random: &mut Random) -> Vec<SporadicTask> {
 #[test]
 fn response_times_and_time_demand_agree() {
     let mut accepted = 0;
-    for seed in 0..4000 {
+    for seed in laxity_seeds::seeds!(0..4000) {
         let tasks = large_set(&mut Random(seed));
         let (one, other) = (judge(&FixedPriorityRta, &tasks), judge(&TimeDemand, &tasks));
         match &one {
@@ -167,7 +167,7 @@ fn response_times_and_time_demand_agree() {
             _ => assert_eq!(one, other, "seed {seed}: {tasks:?}"),
         }
     }
-    assert!((800..3600).contains(&accepted), "{accepted}");
+    laxity_seeds::assert_together!((800..3600).contains(&accepted), "{accepted}");
 }
 
 /// The processor demand criterion (Baruah, Rosier, Howell 1990) without any shortcut: at every deadline before the bound that needs
@@ -200,7 +200,7 @@ fn demand_fits(tasks: &[SporadicTask]) -> Option<bool> {
 #[test]
 fn qpa_and_the_demand_at_every_deadline_agree() {
     let mut seen = [0; 2];
-    for seed in 0..3000 {
+    for seed in laxity_seeds::seeds!(0..3000) {
         let tasks = large_set(&mut Random(seed));
         if let Some(expected) = demand_fits(&tasks) {
             let verdict = judge(&Qpa, &tasks);
@@ -208,13 +208,13 @@ fn qpa_and_the_demand_at_every_deadline_agree() {
             seen[usize::from(expected)] += 1;
         }
     }
-    assert!(seen.iter().all(|&it| it > 150), "{seen:?}");
+    laxity_seeds::assert_together!(seen.iter().all(|&it| it > 150), "{seen:?}");
 }
 
 #[test]
 fn less_to_do_later_deadlines_longer_periods_and_less_jitter_never_hurt() {
     let tests: [&dyn Test; 4] = [&FixedPriorityRta, &TimeDemand, &Qpa, &Density];
-    for seed in 0..3000 {
+    for seed in laxity_seeds::seeds!(0..3000) {
         let mut random = Random(seed);
         let tasks = large_set(&mut random);
         let mut better = tasks.clone();
@@ -234,7 +234,7 @@ fn less_to_do_later_deadlines_longer_periods_and_less_jitter_never_hurt() {
 
 #[test]
 fn edf_schedules_what_fixed_priorities_do_and_the_order_of_tasks_does_not_matter() {
-    for seed in 0..3000 {
+    for seed in laxity_seeds::seeds!(0..3000) {
         let tasks = large_set(&mut Random(seed));
         let edf = judge(&Qpa, &tasks).is_schedulable();
         assert!(edf || !judge(&FixedPriorityRta, &tasks).is_schedulable(), "seed {seed}: {tasks:?}");

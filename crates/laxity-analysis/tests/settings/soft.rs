@@ -97,7 +97,7 @@ fn overdue(pending: &mut [(u64, u64)], task: &SporadicTask) -> f64 {
 #[test]
 fn bounds_are_above_the_exact_probability_and_near_it_in_phase() {
     let (mut compared, mut tight) = (0, 0);
-    for seed in 0..3_000 {
+    for seed in laxity_seeds::seeds!(0..3_000) {
         let mut random = Random::new(seed);
         let (soft, counts) = small_task(&mut random);
         let period = 1 + random.below(PERIOD_MAX);
@@ -112,13 +112,13 @@ fn bounds_are_above_the_exact_probability_and_near_it_in_phase() {
         let in_phase = soft.task.period % period == 0;
         tight += u32::from(in_phase && bound <= truth * 1.01);
     }
-    assert!(compared > 100 && tight > 30, "{compared} compared, {tight} exact");
+    laxity_seeds::assert_together!(compared > 100 && tight > 30, "{compared} compared, {tight} exact");
 }
 
 #[test]
 fn at_most_1_percent_above_the_least_of_all() {
     let (mut found, mut below_wcet) = (0, 0);
-    for seed in 0..1_000 {
+    for seed in laxity_seeds::seeds!(0..1_000) {
         let mut random = Random::new(seed);
         let (soft, _) = small_task(&mut random);
         let target = CERTAIN / [2, 10, 100, 1_000][usize::try_from(random.below(4)).expect("small")];
@@ -143,5 +143,5 @@ fn at_most_1_percent_above_the_least_of_all() {
             other => panic!("seed {seed}: {other:?} of {soft:?}"),
         }
     }
-    assert!(found > 900 && below_wcet > 200, "{found} found, {below_wcet} below C/T");
+    laxity_seeds::assert_together!(found > 900 && below_wcet > 200, "{found} found, {below_wcet} below C/T");
 }

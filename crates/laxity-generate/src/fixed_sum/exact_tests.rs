@@ -256,7 +256,7 @@ fn degenerate_sums_have_one_vector() {
     assert_eq!(FixedSum::new(1, 0.25).draw(&mut stream), [0.25]);
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn sums_hold_and_numbers_stay_in_range(seed: u64, count in 1usize..700, share in 1u32..=1000) {
         let sum = count as f64 * f64::from(share) / 1000.0;

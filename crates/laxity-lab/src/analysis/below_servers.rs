@@ -105,8 +105,8 @@ fn choice((budget, period, scaled, only): (u64, u64, bool, Option<u32>), cores: 
     text.parse().expect("a size")
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+laxity_seeds::properties! {
+    #![cases(3000)]
 
     #[test]
     fn verdicts_and_places_are_those_of_admission(

@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(whole("ten"), Err("is not a non-negative decimal number"));
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn the_least_whole_number_not_below_the_product(
             whole in "[0-9]{0,12}", fraction in "[0-9]{1,40}", scale in 1u64..5_000_000,

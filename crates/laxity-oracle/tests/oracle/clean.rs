@@ -15,7 +15,7 @@ fn accused(Case { definition, end, seed }: &Case) -> Option<String> {
 
 #[test]
 fn the_reference_is_never_accused() {
-    for seed in 0..6_000 {
+    for seed in laxity_seeds::seeds!(0..6_000) {
         if let Some(text) = accused(&case(seed, ANY)) {
             panic!("{text}");
         }
@@ -25,7 +25,7 @@ fn the_reference_is_never_accused() {
 #[test]
 fn nor_with_budgets_and_without_slow_cores() {
     for (mode, from) in [(BudgetRule::THROTTLE, 10_000), (BudgetRule::POSTPONE, 20_000)] {
-        for seed in from..from + 1_500 {
+        for seed in laxity_seeds::seeds!(from..from + 1_500) {
             let wish = Wish { budget_mode: Some(mode), slower_cores: false, ..ANY };
             if let Some(text) = accused(&case(seed, wish)) {
                 panic!("{text}");
@@ -37,7 +37,7 @@ fn nor_with_budgets_and_without_slow_cores() {
 #[test]
 fn nor_where_late_jobs_do_not_run_on() {
     for (on_miss, from) in [(OnMiss::Abort, 30_000), (OnMiss::Skip, 40_000)] {
-        for seed in from..from + 3_000 {
+        for seed in laxity_seeds::seeds!(from..from + 3_000) {
             let case = case(seed, ANY);
             if let Some(text) = accused(&Case { definition: case.definition.with_on_miss(on_miss), ..case }) {
                 panic!("{on_miss}, {text}");

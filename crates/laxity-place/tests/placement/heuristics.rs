@@ -275,8 +275,8 @@ fn some_bins() -> impl Strategy<Value = Vec<Bin>> {
     prop_oneof![Just(cores(1)), Just(cores(2)), Just(cores(3)), Just(slow)]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+laxity_seeds::properties! {
+    #![cases(64)]
 
     /// Success means feasible by brute force; failure of a rule that tries every bin means that no bin holds the
     /// failed task beside those placed before it.

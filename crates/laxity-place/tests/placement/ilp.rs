@@ -133,8 +133,8 @@ fn some_bins() -> impl Strategy<Value = Vec<Bin>> {
     prop_oneof![Just(cores(2)), Just(cores(3)), Just(uneven), Just(clustered)]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+laxity_seeds::properties! {
+    #![cases(96)]
 
     #[test]
     fn the_maximum_load_is_the_least_there_is(set in small_set(), bins in some_bins()) {

@@ -44,8 +44,8 @@ fn least(rows: &[(u64, u32)], quarters: &[u64], filled: &mut Vec<u64>) -> u64 {
     with.min().expect("a CPU within the affinity")
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+laxity_seeds::properties! {
+    #![cases(128)]
 
     #[test]
     fn no_placement_is_better(
@@ -73,8 +73,8 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+laxity_seeds::properties! {
+    #![cases(12)]
 
     /// The loads are rounded for the search, and its proof holds all the same.
     #[test]

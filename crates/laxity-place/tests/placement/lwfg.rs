@@ -336,7 +336,7 @@ fn listing_1(set: &TaskSet, bins: &[Bin], fit: Fit) -> Result<Vec<Option<usize>>
 #[test]
 fn agrees_with_the_listing_written_down_once_more() {
     let (mut placed, mut failed) = (0u32, 0u32);
-    for seed in 0..4_000 {
+    for seed in laxity_seeds::seeds!(0..4_000) {
         let (set, bins) = (small_set(seed), some_bins(seed));
         for &fit in fits_for(&bins) {
             let request = request(&set, bins.clone()).with_fit(fit).expect("single CPUs");
@@ -354,13 +354,16 @@ fn agrees_with_the_listing_written_down_once_more() {
             }
         }
     }
-    assert!(placed > 2_000 && failed > 500, "{placed} placed, {failed} not: both must occur");
+    laxity_seeds::assert_together!(
+        placed > 2_000 && failed > 500,
+        "{placed} placed, {failed} not: both must occur"
+    );
 }
 
 #[test]
 fn what_is_placed_fits_and_the_first_group_is_whole_where_any_bin_holds_it() {
     let (mut whole, mut split) = (0u32, 0u32);
-    for seed in 0..2_000 {
+    for seed in laxity_seeds::seeds!(0..2_000) {
         let (set, bins) = (small_set(seed), some_bins(seed));
         let fit = Fit::default_for(&set);
         let Ok(placement) = request(&set, bins.clone()).place(Method::Lwfg(None)) else {
@@ -386,13 +389,16 @@ fn what_is_placed_fits_and_the_first_group_is_whole_where_any_bin_holds_it() {
         whole += u32::from(holds && group.len() > 1);
         split += u32::from(!holds && group.len() > 1);
     }
-    assert!(whole > 100 && split > 50, "{whole} whole, {split} split: both must occur");
+    laxity_seeds::assert_together!(
+        whole > 100 && split > 50,
+        "{whole} whole, {split} split: both must occur"
+    );
 }
 
 #[test]
 fn a_fallback_fits_wherever_either_fits() {
     let mut rescued = 0u32;
-    for seed in 0..1_500 {
+    for seed in laxity_seeds::seeds!(0..1_500) {
         let (set, bins) = (small_set(seed), some_bins(seed));
         let request = request(&set, bins.clone());
         let fits = |name: &str| request.place(method(name)).is_ok();
@@ -405,12 +411,12 @@ fn a_fallback_fits_wherever_either_fits() {
             assert_eq!(solved.is_ok(), anything, "seed {seed}: {solved:?}");
         }
     }
-    assert!(rescued > 10, "{rescued} sets that only ffd places");
+    laxity_seeds::assert_together!(rescued > 10, "{rescued} sets that only ffd places");
 }
 
 #[test]
 fn without_groups_it_is_largest_working_set_first() {
-    for seed in 0..1_000 {
+    for seed in laxity_seeds::seeds!(0..1_000) {
         let mut tasks = small_set(seed).tasks().to_vec();
         tasks.iter_mut().for_each(|task| task.group = None);
         let set = TaskSet::new("set", tasks).expect("valid");
@@ -425,7 +431,7 @@ fn without_groups_it_is_largest_working_set_first() {
 /// lindsay2012, 5.3: "each CPU has a task with one of the m largest working set sizes ... before adding a second".
 #[test]
 fn the_largest_working_sets_go_to_different_cores() {
-    for seed in 0..200 {
+    for seed in laxity_seeds::seeds!(0..200) {
         let mut draw = Draw(seed);
         let rows: Vec<Row> =
             (0..12).map(|id| (1 + draw.below(8), 100 * (1 + draw.below(50)) + id, "", 0)).collect();
@@ -441,7 +447,7 @@ fn the_largest_working_sets_go_to_different_cores() {
 /// With different working sets the order of the file means nothing.
 #[test]
 fn the_order_of_the_file_does_not_matter() {
-    for seed in 0..1_000 {
+    for seed in laxity_seeds::seeds!(0..1_000) {
         let mut draw = Draw(seed);
         let mut tasks = small_set(seed).tasks().to_vec();
         for (id, task) in (1u64..).zip(&mut tasks) {

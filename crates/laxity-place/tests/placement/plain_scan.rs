@@ -260,8 +260,8 @@ fn some_bins() -> impl Strategy<Value = Vec<Bin>> {
     )
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+laxity_seeds::properties! {
+    #![cases(2_000)]
 
     #[test]
     fn every_method_places_as_a_plain_scan_does(

@@ -456,7 +456,7 @@ fn what_would_make_the_runner_up_win_is_said() {
     assert!(says(&answer.reasons, "g-edf would win if p-rm missed deadlines that it meets."), "{answer:?}");
 }
 
-proptest! {
+laxity_seeds::properties! {
     /// What misses deadlines by itself comes after all else, whatever was measured.
     #[test]
     fn objections_go_before_measurements(

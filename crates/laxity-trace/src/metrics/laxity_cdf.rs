@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(points(&[1.0, 1.0], 5), [(1.0, 1.0), (1.0, 1.0)]);
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn thinned_points_are_of_the_exact_function(
             mut values in proptest::collection::vec(-100i32..100, 1..300),

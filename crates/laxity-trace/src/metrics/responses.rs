@@ -295,7 +295,7 @@ mod tests {
         proptest::collection::vec((any::<u64>(), 1u32..64).prop_map(|(value, shift)| value >> shift), 1..most)
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn classes_are_at_most_a_128th_above_the_exact_percentiles(values in any_values(400)) {
             let (exact, classes) = (of(&values).expect("values"), responses(&values, 0).summary().expect("values"));

@@ -231,7 +231,7 @@ mod tests {
         assert_eq!((moments.sd(), moments.mean_to_nearest()), (None, None));
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn standard_deviation_agrees_with_the_one_in_two_passes(
             values in proptest::collection::vec(0u64..1 << 40, 2..200)

@@ -156,8 +156,8 @@ fn is_about_a_line(message: &str, text: &str) -> bool {
         || line().is_some_and(|line: usize| 1 <= line && line <= lines)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+laxity_seeds::properties! {
+    #![cases(1_000)]
 
     #[test]
     fn what_is_written_is_read(written in written()) {

@@ -90,7 +90,7 @@ fn refuses_what_is_no_function() {
     assert!(Monotone::<1_000>::through([(0, 1_001)]).expect_err("too long").message.contains("than 1us"));
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn never_falls_and_is_the_line_between_enveloped_samples_rounded_up(
         samples in proptest::collection::btree_map(0u64..1_000, 0u64..1_000_000, 1..12),

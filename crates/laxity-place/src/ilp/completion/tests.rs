@@ -25,8 +25,8 @@ fn fits(weights: &[u64], eligible: &[Set], room: &mut [u64], next: usize) -> boo
     })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+laxity_seeds::properties! {
+    #![cases(4096)]
 
     /// Few weights and limits, so that there are twins, equal bins and ties; the total is near the room, so that half of
     /// the cases fit.

@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(Columns::fitting(0, 20_000_000, 45).span_ns, 500_000);
     }
 
-    proptest! {
+    laxity_seeds::properties! {
         #[test]
         fn shares_add_up(from in 0u64..1_000, length in 1u64..10_000, room in 1usize..90, a in 0u64..12_000, b in 0u64..12_000) {
             let columns = Columns::fitting(from, from + length, room);

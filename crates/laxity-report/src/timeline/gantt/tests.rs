@@ -78,7 +78,7 @@ fn a_schedule_without_an_end_is_drawn_as_far_as_it_is_known() {
     assert!(chart.starts_with("t in [0, 20ms)"), "{chart}");
 }
 
-proptest! {
+laxity_seeds::properties! {
     /// Compares every column of a CPU's row with what ran in each ns of it.
     #[test]
     fn columns_show_who_has_them_longest(events in sample::any_events(), from in 0u64..30, length in 1u64..40, width in 40u16..60) {

@@ -108,7 +108,7 @@ fn by_place(mut segments: Vec<Segment>) -> Vec<Segment> {
     segments
 }
 
-proptest! {
+laxity_seeds::properties! {
     #[test]
     fn the_data_are_the_segments_of_the_events(events in sample::any_events(), from in 0u64..20, length in 1u64..40) {
         let set = sample::set();

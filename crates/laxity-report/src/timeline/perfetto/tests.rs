@@ -3,7 +3,6 @@
 use super::messages::{TracePacket, TrackDescriptor, TrackEvent};
 use super::*;
 use crate::timeline::sample;
-use proptest::prelude::*;
 use prost::Message;
 use std::fmt::Write as _;
 
@@ -182,7 +181,7 @@ fn a_full_disk_is_a_diagnostic() {
     assert!(error.message.contains("cannot write a.perfetto-trace"), "{}", error.message);
 }
 
-proptest! {
+laxity_seeds::properties! {
     /// Whatever the events, Perfetto gets slices that nest and names that it knows.
     #[test]
     fn any_events_make_a_valid_trace(events in sample::any_events(), cpus in 0u32..3) {
