@@ -259,7 +259,7 @@ fn a_test_of_ones_own_judges_beside_the_others() {
     let study = Study::from_text_with(text, "own", Path::new(""), &[&AtMostTwo]).expect("a study");
     let done = conducted(&study);
     assert_eq!((accepted(&done, 0), accepted(&done, 1)), (vec![4, 4, 0, 0], vec![4, 4, 4, 4]));
-    let error = Study::from_text(text, "own", Path::new("")).expect_err("nobody's test");
+    let error = Study::from_text(text, "own", Path::new("")).expect_err("a test that is not given");
     assert!(error.message.contains("test `at-most-two` is not known"), "{error}");
     let error =
         Study::from_text_with(text, "own", Path::new(""), &[&AtMostTwo, &Gfb]).expect_err("a name twice");
