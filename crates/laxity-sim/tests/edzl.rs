@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Case, GRACE_NS, definition_of};
+use common::{Case, check};
 use laxity_model::{
     BudgetMode, Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet,
 };
-use laxity_oracle::{TimelineBuilder, first_difference, reference, tiny, verify};
+use laxity_oracle::tiny;
 use laxity_sim::Recording;
 use laxity_trace::JobOutcome;
 use rand::{RngExt, SeedableRng};
@@ -16,40 +16,29 @@ fn edf(policy: Policy, scope: Scope) -> PolicyScheduler {
     PolicyScheduler { policy, scope, rule: PriorityRule::EarliestDeadlineFirst }
 }
 
-/// The oracles find nothing, and the schedule is that of the reference scheduler.
-fn check(case: &Case, scope: Scope) -> Recording {
-    let scheduler = edf(Policy::Edzl, scope);
-    let definition = definition_of(case, scheduler, case.cores);
-    let recording = case.simulate(scheduler, case.cores);
-    let horizon = case.duration.as_ns() + GRACE_NS;
-    let context = || format!("seed {}, {scheduler}, {:?}: {}", case.seed, case.budget_mode, case.describe());
-    let verdict = verify(&definition, &recording.events, horizon);
-    assert!(verdict.clean, "{verdict}\n{}", context());
-    let expected = reference(&definition, &definition.jobs(), horizon).expect("a schedule");
-    let found = TimelineBuilder::of(&recording.events, horizon).expect("well-formed");
-    let difference = first_difference(&expected.timeline, &found);
-    assert!(difference.is_none(), "{difference:?}\n{}", context());
-    recording
+/// EDZL of a scope on all cores of a case.
+fn check_edzl(case: &Case, scope: Scope) -> Recording {
+    check(case, edf(Policy::Edzl, scope), case.cores)
 }
 
 #[test]
 fn its_schedule_is_its_definition() {
-    for seed in 0..1500 {
+    for seed in laxity_seeds::seeds!(0..1500) {
         let case = Case::random(seed);
         for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
-            check(&case, scope);
+            check_edzl(&case, scope);
         }
     }
 }
 
 #[test]
 fn also_with_budgets() {
-    for seed in 1000..1200 {
+    for seed in laxity_seeds::seeds!(1000..1200) {
         let mut case = Case::random(seed);
         case.demand = Demand::Uniform(300_000, 2_500_000);
         for mode in [BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone] {
             case.budget_mode = mode;
-            check(&case, Scope::Global);
+            check_edzl(&case, Scope::Global);
         }
     }
 }
@@ -68,7 +57,7 @@ fn also_of_all_tiny_sets() {
     for set in tiny::sets(limits) {
         for cores in [1, 2] {
             let case = Case { set: set.clone(), cores, duration: Duration::from_ns(13_000), ..Case::plain() };
-            check(&case, Scope::Global);
+            check_edzl(&case, Scope::Global);
             sets += 1;
         }
     }

@@ -3,10 +3,9 @@
 
 mod common;
 
-use common::{Case, GRACE_NS, definition_of};
+use common::{Case, check};
 use laxity_model::{BudgetMode, Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope};
-use laxity_oracle::{TimelineBuilder, first_difference, reference, tiny, verify};
-use laxity_sim::Recording;
+use laxity_oracle::tiny;
 
 const RULES: [PriorityRule; 4] = [
     PriorityRule::EarliestDeadlineFirst,
@@ -14,20 +13,6 @@ const RULES: [PriorityRule; 4] = [
     PriorityRule::DeadlineMonotonic,
     PriorityRule::Given,
 ];
-
-fn check(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Recording {
-    let definition = definition_of(case, scheduler, cores);
-    let recording = case.simulate(scheduler, cores);
-    let horizon = case.duration.as_ns() + GRACE_NS;
-    let context = || format!("seed {}, {scheduler}, {:?}: {}", case.seed, case.budget_mode, case.describe());
-    let verdict = verify(&definition, &recording.events, horizon);
-    assert!(verdict.clean, "{verdict}\n{}", context());
-    let expected = reference(&definition, &definition.jobs(), horizon).expect("a schedule");
-    let found = TimelineBuilder::of(&recording.events, horizon).expect("well-formed");
-    let difference = first_difference(&expected.timeline, &found);
-    assert!(difference.is_none(), "{difference:?}\n{}", context());
-    recording
-}
 
 #[test]
 fn all_policies_under_all_rules_and_scopes() {

@@ -8,7 +8,7 @@ pub mod costly;
 use laxity_model::{
     Arrival, BudgetMode, Cell, Demand, Duration, OnMiss, Platform, PolicyScheduler, Scope, Task, TaskSet,
 };
-use laxity_oracle::{Cluster, Definition};
+use laxity_oracle::{Cluster, Definition, TimelineBuilder, first_difference, reference, verify};
 use laxity_sim::{Background, Observer, Recording, Setup, costs::Costs, simulate};
 use laxity_trace::Event;
 use rand::{RngExt, SeedableRng};
@@ -227,4 +227,19 @@ pub fn definition_on(case: &Case, scheduler: PolicyScheduler, platform: &Platfor
         .with_batching(case.batching)
         .with_on_miss(case.on_miss)
         .with_jobs(case.seed, case.demand)
+}
+
+/// Simulates: the oracles find nothing, and the schedule is that of the reference scheduler.
+pub fn check(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Recording {
+    let definition = definition_of(case, scheduler, cores);
+    let recording = case.simulate(scheduler, cores);
+    let horizon = case.duration.as_ns() + GRACE_NS;
+    let context = || format!("seed {}, {scheduler}, {:?}: {}", case.seed, case.budget_mode, case.describe());
+    let verdict = verify(&definition, &recording.events, horizon);
+    assert!(verdict.clean, "{verdict}\n{}", context());
+    let expected = reference(&definition, &definition.jobs(), horizon).expect("a schedule");
+    let found = TimelineBuilder::of(&recording.events, horizon).expect("well-formed");
+    let difference = first_difference(&expected.timeline, &found);
+    assert!(difference.is_none(), "{difference:?}\n{}", context());
+    recording
 }
