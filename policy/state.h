@@ -136,7 +136,7 @@ struct lx_task {
 	/* Start of the server period that the budget belongs to. */
 	u64 replenished;
 	u32 priority;
-	/* fpp: the list that its jobs enter. edzl: whether its laxity is watched (queues/laxities.h). */
+	/* fpp: the list that its jobs enter. edzl: where it is in the heap of laxities, or LX_NONE. */
 	u32 level;
 	/* Where it runs next, and where it runs (lx_scheduled_on) or ran last; LX_NONE. */
 	u32 linked_on;
@@ -281,7 +281,9 @@ struct lx_group {
 	ARRAY(struct lx_cpu_entry, cpu_heap, CPU_NODES)                                                                \
 	/* Binary heap: ready tasks, the highest priority first. */                                                    \
 	ARRAY(struct lx_entry, ready, TASKS)                                                                           \
-	/* Red-black tree, binomial heap: the node of each task. Red-black trees: edf-rbt and edzl have one. */                     \
+	/* edzl: tasks that wait with laxity left, that which runs out first before the others. */                     \
+	ARRAY(struct lx_entry, laxity, TASKS)                                                                          \
+	/* Red-black tree, binomial heap: the node of each task. */                                                    \
 	ARRAY(struct lx_node, node, TASKS)                                                                             \
 	/* fpp: the links of the tasks, then of the lists; the bitmap of the lists. */                                  \
 	ARRAY(struct lx_link, link, LINKS)                                                                             \
@@ -338,7 +340,8 @@ struct lx_state {
 	/* When the policy's own timer is due, or LX_NEVER, and on which CPU. The host may read both; none if the policy has no timer. */
 	u64 next_timer;
 	u32 timer_cpu;
-	u32 reserved;
+	/* edzl: how many tasks wait with laxity left. */
+	u32 laxity_count;
 	LX_STATE_ARRAYS(LX_MEMBER)
 };
 

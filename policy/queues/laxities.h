@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ready queue of EDZL (edzl.h): a binary heap by key (binary_heap.h), and a red-black tree of the jobs that wait with laxity
- * left, by the instant at which that runs out: their deadline less the budget that is left. The first of them is the policy's
- * timer.
+ * Ready queue of EDZL (edzl.h): a binary heap by key (binary_heap.h), and another one of the jobs that wait with laxity left,
+ * by the instant at which that runs out: their deadline less the budget that is left. The first of them is the policy's timer.
  *
- * A job that waits stays where it is in the tree while time passes. One that has lost its link and has yet to leave its CPU
- * still runs: it is in no tree before it leaves, when all that it has used has been charged (native.h: consume).
+ * A job that waits is watched: it stays where it is in the second heap while time passes. One that has lost its link and has
+ * yet to leave its CPU still runs: it is watched when it leaves, and all that it has used has been charged (native.h: consume).
  *
- * insert, pop, remove: O(log n); top: O(1). `level` of a task says whether it is in the tree.
+ * insert, pop, remove: O(log n); top: O(1). `level` of a task is its place in the second heap, or LX_NONE.
  */
 #ifndef LX_LAXITIES_H
 #define LX_LAXITIES_H
 
 #include "binary_heap.h"
-#include "red_black_tree.h"
+
+#define LX_HEAP lx_watched
+#define LX_HEAP_ARRAY laxity
+#define LX_HEAP_COUNT laxity_count
+#define LX_HEAP_POSITION level
+#include "array_heap.h"
 
 /* When a job that does not run has no laxity left. */
 LX_INLINE u64 lx_laxity_ends(const struct lx_task *t)
@@ -27,25 +31,23 @@ LX_INLINE int lx_is_urgent(const struct lx_task *t)
 	return t->key < t->deadline_abs;
 }
 
-/* The tree compares keys of its own. */
 LX_INLINE void lx_laxities_watch(struct lx_state *s, u32 task)
 {
-	struct lx_task *t = lx_task(s, task);
-	u64 key = t->key;
+	lx_watched_insert(s, lx_laxity_ends(lx_task(s, task)), task);
+}
 
-	t->level = 1;
-	t->key = lx_laxity_ends(t);
-	lx_tree_insert(s, lx_ready_tree(s), task);
-	t->key = key;
+LX_INLINE int lx_is_watched(const struct lx_task *t)
+{
+	return t->level != LX_NONE;
 }
 
 LX_INLINE void lx_laxities_forget(struct lx_state *s, u32 task)
 {
 	struct lx_task *t = lx_task(s, task);
 
-	if (t->level) {
-		t->level = 0;
-		lx_tree_remove(s, lx_ready_tree(s), task);
+	if (lx_is_watched(t)) {
+		lx_watched_take(s, t->level);
+		t->level = LX_NONE;
 	}
 }
 
@@ -54,9 +56,9 @@ LX_FN void lx_laxities_init(struct lx_state *s)
 	u32 i = 0;
 
 	lx_binary_heap_init(s);
-	lx_tree_init(lx_ready_tree(s));
+	s->laxity_count = 0;
 	while (i < s->config.tasks && LX_MAY_LOOP) {
-		lx_task(s, i)->level = 0;
+		lx_task(s, i)->level = LX_NONE;
 		i++;
 		LX_FORGET(s, i);
 	}
@@ -125,7 +127,7 @@ LX_FN void lx_laxities_leaves(struct lx_state *s, u32 task, u64 now)
 	struct lx_task *t = lx_task(s, task);
 	u64 ends = lx_laxity_ends(t);
 
-	if (t->place != LX_PLACE_READY || t->level || lx_is_urgent(t))
+	if (t->place != LX_PLACE_READY || lx_is_watched(t) || lx_is_urgent(t))
 		return;
 	if (ends <= now)
 		lx_laxities_hurry(s, task, ends);
@@ -137,12 +139,12 @@ LX_FN void lx_laxities_leaves(struct lx_state *s, u32 task, u64 now)
 LX_FN void lx_laxities_turn(struct lx_state *s, u64 now)
 {
 	while (LX_MAY_LOOP) {
-		u32 task = lx_tree_first(lx_ready_tree(s));
+		u32 task = lx_watched_first(s);
 		u64 ends;
 
 		if (task == LX_NONE)
 			break;
-		ends = lx_node(s, task)->key;
+		ends = lx_watched_entry(s, 0)->key;
 		if (ends > now)
 			break;
 		lx_laxities_forget(s, task);
@@ -153,7 +155,7 @@ LX_FN void lx_laxities_turn(struct lx_state *s, u64 now)
 /* The timer: when the next laxity runs out, on the CPU where that job ran last. */
 LX_INLINE void lx_laxities_next_turn(struct lx_state *s)
 {
-	u32 task = lx_tree_first(lx_ready_tree(s));
+	u32 task = lx_watched_first(s);
 	u32 dedicated = s->config.dedicated_cpu;
 	u32 last;
 
@@ -162,7 +164,7 @@ LX_INLINE void lx_laxities_next_turn(struct lx_state *s)
 		return;
 	}
 	last = lx_task(s, task)->last_cpu;
-	s->next_timer = lx_node(s, task)->key;
+	s->next_timer = lx_watched_entry(s, 0)->key;
 	s->timer_cpu = dedicated != LX_NONE ? dedicated : last != LX_NONE ? last : 0;
 }
 

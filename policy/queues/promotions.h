@@ -91,9 +91,9 @@ LX_FN void lx_promotions_levels(struct lx_state *s)
 		LX_FORGET(s, task);
 	}
 	if (s->ready_count)
-		last = lx_ready(s, 0)->key;
+		last = lx_ready_entry(s, 0)->key;
 	while (s->ready_count && LX_MAY_LOOP) {
-		struct lx_entry first = *lx_ready(s, 0);
+		struct lx_entry first = *lx_ready_entry(s, 0);
 
 		level += first.key != last;
 		last = first.key;

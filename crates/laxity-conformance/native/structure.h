@@ -15,7 +15,7 @@ static const char *binary_heap_check(struct lx_state *s, u32 *jobs)
 {
 	*jobs = s->ready_count;
 	for (u32 i = 0; i < s->ready_count; i++) {
-		const struct lx_entry *e = lx_ready(s, i), *above = lx_ready(s, (i - (i > 0)) / 2);
+		const struct lx_entry *e = lx_ready_entry(s, i), *above = lx_ready_entry(s, (i - (i > 0)) / 2);
 
 		EXPECT(e->key == lx_task(s, e->index)->key);
 		EXPECT(lx_task(s, e->index)->position == i);

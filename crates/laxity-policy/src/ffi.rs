@@ -620,11 +620,12 @@ pub struct lx_state {
     pub message_sent: u64_,
     pub next_timer: u64_,
     pub timer_cpu: u32_,
-    pub reserved: u32_,
+    pub laxity_count: u32_,
     pub task: *mut lx_task,
     pub cpu: *mut lx_cpu,
     pub cpu_heap: *mut lx_cpu_entry,
     pub ready: *mut lx_entry,
+    pub laxity: *mut lx_entry,
     pub node: *mut lx_node,
     pub link: *mut lx_link,
     pub map: *mut u64_,
@@ -642,7 +643,7 @@ pub struct lx_state {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_state"][::core::mem::size_of::<lx_state>() - 272usize];
+    ["Size of lx_state"][::core::mem::size_of::<lx_state>() - 280usize];
     ["Alignment of lx_state"][::core::mem::align_of::<lx_state>() - 8usize];
     [
         "Offset of field: lx_state::config",
@@ -699,8 +700,8 @@ const _: () = {
         "Offset of field: lx_state::timer_cpu",
     ][::core::mem::offset_of!(lx_state, timer_cpu) - 120usize];
     [
-        "Offset of field: lx_state::reserved",
-    ][::core::mem::offset_of!(lx_state, reserved) - 124usize];
+        "Offset of field: lx_state::laxity_count",
+    ][::core::mem::offset_of!(lx_state, laxity_count) - 124usize];
     [
         "Offset of field: lx_state::task",
     ][::core::mem::offset_of!(lx_state, task) - 128usize];
@@ -714,47 +715,50 @@ const _: () = {
         "Offset of field: lx_state::ready",
     ][::core::mem::offset_of!(lx_state, ready) - 152usize];
     [
+        "Offset of field: lx_state::laxity",
+    ][::core::mem::offset_of!(lx_state, laxity) - 160usize];
+    [
         "Offset of field: lx_state::node",
-    ][::core::mem::offset_of!(lx_state, node) - 160usize];
+    ][::core::mem::offset_of!(lx_state, node) - 168usize];
     [
         "Offset of field: lx_state::link",
-    ][::core::mem::offset_of!(lx_state, link) - 168usize];
+    ][::core::mem::offset_of!(lx_state, link) - 176usize];
     [
         "Offset of field: lx_state::map",
-    ][::core::mem::offset_of!(lx_state, map) - 176usize];
+    ][::core::mem::offset_of!(lx_state, map) - 184usize];
     [
         "Offset of field: lx_state::tree",
-    ][::core::mem::offset_of!(lx_state, tree) - 184usize];
+    ][::core::mem::offset_of!(lx_state, tree) - 192usize];
     [
         "Offset of field: lx_state::due",
-    ][::core::mem::offset_of!(lx_state, due) - 192usize];
+    ][::core::mem::offset_of!(lx_state, due) - 200usize];
     [
         "Offset of field: lx_state::group",
-    ][::core::mem::offset_of!(lx_state, group) - 200usize];
+    ][::core::mem::offset_of!(lx_state, group) - 208usize];
     [
         "Offset of field: lx_state::bucket",
-    ][::core::mem::offset_of!(lx_state, bucket) - 208usize];
+    ][::core::mem::offset_of!(lx_state, bucket) - 216usize];
     [
         "Offset of field: lx_state::run_queue",
-    ][::core::mem::offset_of!(lx_state, run_queue) - 216usize];
+    ][::core::mem::offset_of!(lx_state, run_queue) - 224usize];
     [
         "Offset of field: lx_state::operation",
-    ][::core::mem::offset_of!(lx_state, operation) - 224usize];
+    ][::core::mem::offset_of!(lx_state, operation) - 232usize];
     [
         "Offset of field: lx_state::flight",
-    ][::core::mem::offset_of!(lx_state, flight) - 232usize];
+    ][::core::mem::offset_of!(lx_state, flight) - 240usize];
     [
         "Offset of field: lx_state::mailbox",
-    ][::core::mem::offset_of!(lx_state, mailbox) - 240usize];
+    ][::core::mem::offset_of!(lx_state, mailbox) - 248usize];
     [
         "Offset of field: lx_state::message",
-    ][::core::mem::offset_of!(lx_state, message) - 248usize];
+    ][::core::mem::offset_of!(lx_state, message) - 256usize];
     [
         "Offset of field: lx_state::list",
-    ][::core::mem::offset_of!(lx_state, list) - 256usize];
+    ][::core::mem::offset_of!(lx_state, list) - 264usize];
     [
         "Offset of field: lx_state::action",
-    ][::core::mem::offset_of!(lx_state, action) - 264usize];
+    ][::core::mem::offset_of!(lx_state, action) - 272usize];
 };
 impl Default for lx_state {
     fn default() -> Self {

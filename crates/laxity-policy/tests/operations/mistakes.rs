@@ -22,7 +22,7 @@ pub const EDZL: [Mistake; 6] = [
     mistake(
         "the timer is not set",
         "queues/laxities.h",
-        "\ts->next_timer = lx_node(s, task)->key;\n",
+        "\ts->next_timer = lx_watched_entry(s, 0)->key;\n",
         "\ts->next_timer = LX_NEVER;\n",
     ),
     mistake(
