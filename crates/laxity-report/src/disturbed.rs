@@ -5,6 +5,7 @@ use crate::number::{self, NOT_AVAILABLE};
 use crate::study::{Configuration, Study};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_trace::Disturbance;
+use std::cmp::Ordering;
 
 /// Marks what was disturbed in spite of repetitions.
 const MARK: &str = "‡";
@@ -48,7 +49,7 @@ pub(crate) fn table(study: &Study<'_>, misses: &[MissesPerRun]) -> Option<Table>
 pub(crate) fn caveat(study: &Study<'_>, configuration: &Configuration) -> Option<String> {
     let all = of_runs(study, configuration);
     let disturbed = all.iter().filter(|of| of.is_disturbed());
-    let worst = disturbed.clone().map(share).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let worst = disturbed.clone().max_by(|a, b| by_share(a, b))?;
     let which = match (disturbed.count(), all.len()) {
         (_, 1) => "Its only run was".to_owned(),
         (1, all) => format!("1 of its {all} runs was"),
@@ -57,7 +58,7 @@ pub(crate) fn caveat(study: &Study<'_>, configuration: &Configuration) -> Option
     Some(format!(
         "{which} disturbed: other threads, interrupts and the hypervisor had up to {} of the CPUs. Runs on a quieter \
          machine say more.",
-        worst.1
+        shown(worst)
     ))
 }
 
@@ -69,18 +70,23 @@ fn of_runs(study: &Study<'_>, configuration: &Configuration) -> Vec<Disturbance>
         .collect()
 }
 
-fn share(of: &Disturbance) -> (f64, String) {
-    (of.share(), number::percent(of.taken_ns(), of.capacity_ns))
+/// Runs of which nothing is known come before all others.
+fn by_share(a: &Disturbance, b: &Disturbance) -> Ordering {
+    a.share().partial_cmp(&b.share()).unwrap_or(Ordering::Equal)
+}
+
+fn shown(of: &Disturbance) -> String {
+    number::percent(of.taken_ns(), of.capacity_ns)
 }
 
 fn row(one: &Configuration, of: &[Disturbance], misses: &[MissesPerRun]) -> Vec<Field> {
     let sum = |what: fn(&Disturbance) -> u64| of.iter().map(what).fold(0, u64::saturating_add);
     let capacity = sum(|of| of.capacity_ns);
     let missed = misses.iter().find(|group| group.labels.contains(&one.label));
-    let worst = of.iter().map(|of| (of.is_disturbed(), share(of))).max_by(|a, b| a.1.0.total_cmp(&b.1.0));
-    let worst = worst.map_or_else(Field::default, |(disturbed, (_, share))| match disturbed {
-        true => Field::toned(format!("{share} {MARK}"), Tone::Bad),
-        false => share.into(),
+    let worst = of.iter().max_by(|a, b| by_share(a, b));
+    let worst = worst.map_or_else(Field::default, |of| match of.is_disturbed() {
+        true => Field::toned(format!("{} {MARK}", shown(of)), Tone::Bad),
+        false => shown(of).into(),
     });
     let load = of.iter().map(|of| of.load_average).fold(0.0, f64::max);
     let again = of.iter().filter(|of| of.attempts > 1).count();

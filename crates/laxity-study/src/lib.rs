@@ -19,7 +19,6 @@
 
 mod axis;
 mod conduct;
-mod counted;
 mod engine;
 mod family;
 mod file;
@@ -42,7 +41,6 @@ mod tally;
 
 pub use axis::{Axis, Variable};
 pub use conduct::{Conducted, Planned, Progress, conduct, next_round};
-pub use counted::Counted;
 pub use engine::{Control, judge_points, tally_of};
 pub use family::Family;
 pub use file::{AdmissionWord, STUDY_VERSION, StudyKind, study_schema};

@@ -1,9 +1,8 @@
 //! What is known of one set under one series, before metrics are computed.
 
-use crate::counted::Counted;
 use laxity_generate::Decimal;
 use laxity_sim::BackgroundSummary;
-use laxity_trace::{Efficiency, RunSummary, TardinessHistogram};
+use laxity_trace::{Efficiency, HardwareCounts, RunSummary, TardinessHistogram};
 
 /// What the tests of a series say of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,5 +35,7 @@ pub struct Simulated {
     /// The IPC of jobs with warm caches; 1 where the costs do not say.
     pub base_ipc: Decimal,
     /// What was counted of its jobs, where it was run and not simulated.
-    pub counted: Counted,
+    pub counted: HardwareCounts,
+    /// Where it was run: the execution-time inflation of the same set in the same repetition under the first curve.
+    pub inflation_of_first: Option<f64>,
 }

@@ -6,7 +6,6 @@
 //! 4. What a machine cannot count is not known, never 0, and the reason is kept.
 
 use crate::axis::Variable;
-use crate::counted::Counted;
 use crate::journal::Point;
 use crate::metric::{Measure, Metric, Unit};
 use crate::outcomes::Simulated;
@@ -17,7 +16,9 @@ use crate::tally::{Gaps, Kept, SeriesResult, SetResult, Value};
 use laxity_generate::{Decimal, seed_of};
 use laxity_model::{Diagnostic, Duration, Result, TaskSet};
 use laxity_sim::BackgroundSummary;
-use laxity_trace::{Efficiency, Moments, Run, RunStatus, RunSummary, TardinessHistogram};
+use laxity_trace::{
+    Efficiency, HardwareCounts, Moments, Run, RunStatus, RunSummary, TardinessHistogram, relative_ipc,
+};
 
 /// Metrics that runs have instead of those of simulations, or beside them.
 pub static METRICS_OF_RUNS: [Metric; 4] = [
@@ -45,8 +46,7 @@ pub static METRICS_OF_RUNS: [Metric; 4] = [
         description: "the first curve's execution-time inflation by this one's, of the same set in the same repetition: jobs have the \
                       same instructions, so this is the ratio of instructions per cycle (lindsay2012, 6.2.1)",
         measure: Measure::Number(Unit::Number, |one| {
-            let own = one.summary.rates.execution_inflation.filter(|&own| own > 0.0)?;
-            Some(one.counted.inflation_of_first? / own)
+            relative_ipc(one.summary.rates.execution_inflation?, one.inflation_of_first?)
         }),
     },
 ];
@@ -157,7 +157,7 @@ pub fn result_of_runs(
             first = found.iter().map(|one| one.summary.rates.execution_inflation).collect();
         }
         for (one, &inflation) in found.iter_mut().zip(&first) {
-            one.counted.inflation_of_first = inflation;
+            one.inflation_of_first = inflation;
         }
         series.push(run(simulations, |metric| mean_over_runs(metric, &found, runs)));
     }
@@ -218,7 +218,7 @@ fn measured(
     cores: usize,
     accesses: impl Fn(usize, Duration) -> Option<u64>,
 ) -> Result<Simulated> {
-    let (mut counted, mut efficiency) = (Counted::default(), Efficiency::default());
+    let (mut counted, mut efficiency) = (HardwareCounts::default(), Efficiency::default());
     let mut tardiness = TardinessHistogram::default();
     let horizon_ns = run.horizon().as_ns();
     for job in &run.jobs {
@@ -237,6 +237,7 @@ fn measured(
         admitted: (tasks, tasks),
         base_ipc: Decimal::ONE,
         counted,
+        inflation_of_first: None,
     })
 }
 
@@ -274,7 +275,7 @@ fn reason(metric: &Metric, found: &[Simulated], runs: &[Run]) -> String {
     let why = match metric.name {
         "ipc" => column("instructions").or_else(|| column("cycles")),
         "llc-miss-rate" => column("llc_misses"),
-        "relative-ipc" if found.iter().any(|one| one.counted.inflation_of_first.is_none()) => {
+        "relative-ipc" if found.iter().any(|one| one.inflation_of_first.is_none()) => {
             Some("the set was not run under the first curve".to_owned())
         }
         INFLATION | "relative-ipc" => summary("execution_inflation"),

@@ -29,14 +29,14 @@ impl Disturbance {
         self.others_ns.saturating_add(self.stolen_ns)
     }
 
-    /// The same as a share of the CPU time of the CPUs.
+    /// The same as a share of the CPU time of the CPUs; nothing if they had none.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, to show and to compare with a bound")]
-    pub fn share(&self) -> f64 {
-        if self.capacity_ns == 0 { 0.0 } else { self.taken_ns() as f64 / self.capacity_ns as f64 }
+    pub fn share(&self) -> Option<f64> {
+        (self.capacity_ns > 0).then(|| self.taken_ns() as f64 / self.capacity_ns as f64)
     }
 
-    /// Whether that is more than [`Self::SHARE_MOST`].
+    /// Whether that is known and more than [`Self::SHARE_MOST`].
     pub fn is_disturbed(&self) -> bool {
-        self.share() > Self::SHARE_MOST
+        self.share().is_some_and(|share| share > Self::SHARE_MOST)
     }
 }

@@ -43,10 +43,11 @@ pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use laxity_model::Existing;
 pub use machine::EMULATED;
 pub use metrics::{
-    BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, METRICS_OF_EVERY_RUN,
-    MissRates, Moments, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary,
-    SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness, TardinessHistogram, TaskSelection,
-    TaskSummary, TaskTardiness, UnknownTask, mean, nearest_rank, normalized_laxities, thin_cdf,
+    BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, HardwareCounts,
+    METRICS_OF_EVERY_RUN, MissRates, Moments, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample,
+    SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness, TardinessHistogram,
+    TaskSelection, TaskSummary, TaskTardiness, UnknownTask, mean, nearest_rank, normalized_laxities,
+    relative_ipc, thin_cdf,
 };
 pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{

@@ -32,7 +32,7 @@ impl Machine {
             cpus: platform.cpus(),
             clusters: platform.clusters().to_vec(),
             caches: caches(platform),
-            memory_bytes: 0,
+            memory_bytes: None,
             facts: slow.then(|| ("core_speeds".to_owned(), speeds())).into_iter().collect(),
         }
     }
@@ -59,7 +59,7 @@ impl Machine {
             cpus: platform.cpus(),
             clusters: platform.clusters().to_vec(),
             caches: caches(platform),
-            memory_bytes: files.memory_bytes().unwrap_or(0),
+            memory_bytes: files.memory_bytes(),
             facts: files.facts(),
         }
     }
@@ -251,7 +251,7 @@ mod tests {
         ]);
         let machine = Machine::read(root.path(), &platform());
         assert_eq!((&*machine.host_name, &*machine.kernel), ("node7", "6.18.1"));
-        assert_eq!((&*machine.cpu_model, machine.memory_bytes), ("AMD EPYC", 8_192_000));
+        assert_eq!((&*machine.cpu_model, machine.memory_bytes), ("AMD EPYC", Some(8_192_000)));
         assert_eq!(machine.caches, ["L3 unified 32768 KiB, 64-byte lines, 16 ways, CPUs 0-1"]);
         let fact = |name: &str| machine.facts[name].as_str();
         assert_eq!(fact("virtualization"), "virtual machine (QEMU)");
@@ -277,9 +277,23 @@ mod tests {
         let machine = Machine::read(root.path(), &platform());
         assert_eq!(
             (&*machine.host_name, &*machine.cpu_model, machine.memory_bytes),
-            ("unknown", "unknown", 0)
+            ("unknown", "unknown", None)
         );
         assert!(machine.facts.values().all(|fact| fact == "unknown"), "{:?}", machine.facts);
+    }
+
+    #[test]
+    fn memory_of_which_nothing_is_known_is_absent_also_where_it_was_written_as_zero() {
+        let unknown = Machine::simulated(&platform());
+        let mut written = serde_json::to_value(&unknown).expect("written");
+        assert_eq!(written.get("memory_bytes"), None);
+        let read =
+            |value: &serde_json::Value| serde_json::from_value::<Machine>(value.clone()).expect("read");
+        assert_eq!(read(&written), unknown);
+        written["memory_bytes"] = 0.into();
+        assert_eq!(read(&written), unknown, "as earlier versions wrote it");
+        written["memory_bytes"] = 4_096.into();
+        assert_eq!(read(&written).memory_bytes, Some(4_096));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{AnalysisRecord, Disturbance, Job, ScheduleRecord};
 use laxity_model::{CpuList, Duration};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the layout of a results directory that this library writes.
@@ -194,10 +194,15 @@ pub struct Machine {
     pub clusters: Vec<CpuList>,
     /// One line per cache: level, size, sharers.
     pub caches: Vec<String>,
-    /// Memory in bytes.
-    pub memory_bytes: u64,
+    /// Memory in bytes, at least 1; absent where it is not known. Earlier versions wrote 0 there.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "none_if_zero")]
+    pub memory_bytes: Option<u64>,
     /// What else a reader should know (virtualization, governor, clock source), by name.
     pub facts: BTreeMap<String, String>,
+}
+
+fn none_if_zero<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<u64>, D::Error> {
+    Ok(Option::deserialize(from)?.filter(|&bytes| bytes > 0))
 }
 
 /// Everything about a results directory but the jobs; `manifest.json`.

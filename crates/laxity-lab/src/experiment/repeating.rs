@@ -34,14 +34,14 @@ impl Repeating {
             if attempts > self.most || self.in_vain.get() >= IN_VAIN_MOST {
                 break;
             }
-            again(&format!("{:.1} %", 100.0 * taken.share()));
+            again(&format!("{:.1} %", 100.0 * taken));
             let next = execute()?;
             attempts += 1;
             if next.status != RunStatus::Completed {
                 break;
             }
             self.in_vain.set(if disturbed(&next).is_some() { self.in_vain.get() + 1 } else { 0 });
-            if disturbed(&next).is_none_or(|next| next.share() < taken.share()) {
+            if disturbed(&next).is_none_or(|next| next < taken) {
                 best = next;
             }
         }
@@ -52,9 +52,10 @@ impl Repeating {
     }
 }
 
-/// What a complete run was disturbed by, if that is too much.
-fn disturbed(executed: &Executed) -> Option<Disturbance> {
-    executed.disturbance.filter(|of| executed.status == RunStatus::Completed && of.is_disturbed())
+/// What share others had of the CPUs of a complete run, if that is too much.
+fn disturbed(executed: &Executed) -> Option<f64> {
+    let of = executed.disturbance.filter(|of| executed.status == RunStatus::Completed && of.is_disturbed());
+    of.as_ref().and_then(Disturbance::share)
 }
 
 #[cfg(test)]

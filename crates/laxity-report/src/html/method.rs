@@ -68,10 +68,7 @@ pub(super) fn facts(study: &Study<'_>) -> Vec<Fact> {
         fact("CPUs used", machine.cpus.to_string()),
         fact("Clusters", clusters.join(" | ")),
         fact("Caches", machine.caches.join("; ")),
-        fact(
-            "Memory",
-            if machine.memory_bytes > 0 { number::bytes(machine.memory_bytes) } else { String::new() },
-        ),
+        fact("Memory", machine.memory_bytes.map(number::bytes).unwrap_or_default()),
         fact("Kernel", &machine.kernel),
     ];
     facts

@@ -179,7 +179,7 @@ pub fn results(task_sets: &[TaskSet], mut runs: Vec<Run>, cores: u32) -> Results
                 "L2 2 MiB per core".into(),
                 "L3 105 MiB shared by 0-1".into(),
             ],
-            memory_bytes: 8 << 30,
+            memory_bytes: Some(8 << 30),
             facts: [("virtualization", "kvm"), ("governor", "none"), ("clock_source", "kvm-clock")]
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
                 .into(),

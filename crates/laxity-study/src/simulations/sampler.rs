@@ -9,7 +9,6 @@ use super::curve::SimulatedCurve;
 use super::metrics::value_of;
 use super::mixed::{Admitted, Rules, admit, servers};
 use super::{Simulations, cpus};
-use crate::counted::Counted;
 use crate::journal::Point;
 use crate::outcomes::Simulated;
 use crate::outline::{Drawn, Outline, utilization_q32};
@@ -20,7 +19,9 @@ use laxity_model::{Cell, Demand, Platform, Result, Scope, ServerSize, Task, Task
 use laxity_place::{Bin, Fitting, Request};
 use laxity_sim::costs::CacheCosts;
 use laxity_sim::{Background, BackgroundSummary, Observer, Servers, Setup, global_cell, simulate};
-use laxity_trace::{Efficiency, Event, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram};
+use laxity_trace::{
+    Efficiency, Event, HardwareCounts, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram,
+};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -250,7 +251,8 @@ impl Watcher {
             ordinary,
             admitted,
             base_ipc: cache.and_then(|cache| cache.ipc).unwrap_or(Decimal::ONE),
-            counted: Counted::default(),
+            counted: HardwareCounts::default(),
+            inflation_of_first: None,
         }
     }
 }

@@ -14,6 +14,7 @@
 //! | `l1d_`, `l2_`, `llc_miss_rate_per_us` | misses / CPU time in µs | mean over jobs | mean over tasks |
 //! | `tardiness_ns` | max(0, R - D) | mean, maximum over jobs | the same over all jobs; mean of the tasks' maxima |
 //! | `relative_ipc`, `llc_miss_rate` | | | [`Efficiency`]: work / CPU time, misses / accesses, over all jobs |
+//! | `ipc`, `llc_miss_rate` as counted | | | [`HardwareCounts`]: instructions / cycles, misses / accesses, over all jobs |
 //! | `tardiness_histogram` | class of max(0, R - D) | | jobs by class ([`TardinessHistogram`]) |
 //! | `deadline_satisfaction` | met or missed | met / jobs | met / jobs |
 //! | `response_ns` | R | percentiles over jobs | percentiles over all jobs |
@@ -71,6 +72,7 @@ pub static METRICS_OF_EVERY_RUN: [(&str, &str); 10] = [
 mod background;
 mod efficiency;
 mod followed_caches;
+mod hardware;
 mod laxity_cdf;
 mod responses;
 mod run;
@@ -82,6 +84,7 @@ mod tardiness_histogram;
 pub use background::BackgroundSummary;
 pub use efficiency::Efficiency;
 pub use followed_caches::CacheSummary;
+pub use hardware::{HardwareCounts, relative_ipc};
 pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
 pub use responses::ResponseTimes;
 pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};

@@ -110,7 +110,7 @@ fn measured(trials: &Path, trial: &Trial, status: RunStatus, schedule: Option<Sc
         clusters: vec![cpus.clone()],
         cpus,
         caches: vec![],
-        memory_bytes: 1,
+        memory_bytes: Some(1),
         facts: BTreeMap::new(),
     };
     let manifest = Results {

@@ -1,12 +1,10 @@
-//! What is known of sets that are really run, and not simulated: above all what hardware counts (lindsay2012, 6.2.1 and 6.2.2).
+//! What hardware counts of jobs that are really run, and not simulated (lindsay2012, 6.2.1 and 6.2.2).
 
-use laxity_trace::Job;
+use crate::Job;
 
 /// Sums over completed jobs of which what is counted is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Counted {
-    /// The execution-time inflation of the same set in the same repetition under the study's first curve.
-    pub inflation_of_first: Option<f64>,
+pub struct HardwareCounts {
     instructions: u128,
     cycles: u128,
     /// Misses of the last-level cache by jobs whose accesses are known.
@@ -15,7 +13,7 @@ pub struct Counted {
     accesses: u128,
 }
 
-impl Counted {
+impl HardwareCounts {
     /// One more job, which was to make so many accesses, if that is known; jobs that did not complete count nowhere.
     pub fn add(&mut self, job: &Job, accesses: Option<u64>) {
         if job.finish_ns.is_none() {
@@ -42,6 +40,12 @@ impl Counted {
     }
 }
 
+/// The IPC of a run relative to another one of the same jobs, from the execution-time inflation of both: the instructions are the
+/// same, so it is the other's inflation by this one's. Nothing if this one's is none.
+pub fn relative_ipc(inflation: f64, inflation_of_other: f64) -> Option<f64> {
+    (inflation > 0.0).then(|| inflation_of_other / inflation)
+}
+
 #[expect(clippy::cast_precision_loss, reason = "to be shown")]
 fn shown(part: u128, whole: u128) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
@@ -50,7 +54,7 @@ fn shown(part: u128, whole: u128) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity_trace::{Counters, JobOutcome};
+    use crate::{Counters, JobOutcome};
 
     fn job(finish_ns: Option<u64>, counters: Counters) -> Job {
         Job {
@@ -81,7 +85,7 @@ mod tests {
             llc_misses,
             ..Counters::default()
         };
-        let mut counted = Counted::default();
+        let mut counted = HardwareCounts::default();
         counted.add(&job(Some(5), Counters::default()), Some(7));
         assert_eq!(
             (counted.ipc(), counted.llc_miss_rate()),
@@ -93,5 +97,11 @@ mod tests {
         counted.add(&job(Some(5), counters(Some(9), None, Some(1_000))), None);
         counted.add(&job(None, counters(Some(1_000), Some(1), Some(1_000))), Some(1));
         assert_eq!((counted.ipc(), counted.llc_miss_rate()), (Some(1.0), Some(0.25)));
+    }
+
+    #[test]
+    fn a_run_that_is_inflated_twice_as_much_has_half_the_ipc() {
+        assert_eq!(relative_ipc(3.0, 1.5), Some(0.5));
+        assert_eq!(relative_ipc(0.0, 1.5), None, "a run without work has none");
     }
 }

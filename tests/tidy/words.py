@@ -1,4 +1,4 @@
-"""Rules that every page keeps: widths, lengths and words. Links are checked by tests/tidy and by Sphinx."""
+"""Rules that every page keeps: widths, lengths and words; and the words of sources."""
 
 import re
 from pathlib import Path
@@ -65,7 +65,8 @@ def persons(path: Path, lines: list[str], is_prose: bool = True) -> list[str]:
 
 def persons_in_sources(repository: Path) -> list[str]:
     """The same in the messages, help texts and comments of the program."""
-    sources = sorted(repository.glob("crates/*/src/**/*.rs"))
+    patterns = ("crates/*/src/**/*.rs", "policy/**/*.[ch]", "bpf/**/*.[ch]")
+    sources = sorted(path for pattern in patterns for path in repository.glob(pattern))
     wrong = []
     for path in sources:
         # Names of code stay, such as NOBODY.
@@ -74,7 +75,7 @@ def persons_in_sources(repository: Path) -> list[str]:
     return wrong
 
 
-def broken_rules(path: Path, readme: bool, changes: bool) -> list[str]:
+def broken_rules(path: Path) -> list[str]:
     """What is wrong with a page."""
     text = path.read_text()
     lines = text.splitlines()
@@ -82,27 +83,18 @@ def broken_rules(path: Path, readme: bool, changes: bool) -> list[str]:
         # Their widths are those of schemas and sources; their words, also within blocks, are read as all others.
         return persons(path, lines)
     wrong = long_paragraphs(path)
-    if readme and len(lines) > README_LINES_MAX:
+    if path.name == "README.md" and len(lines) > README_LINES_MAX:
         wrong.append(f"{path}: {len(lines)} lines, at most {README_LINES_MAX}")
     for number, line in enumerate(prose(text), 1):
-        limit = CHANGE_WIDTH_MAX if changes else WIDTH_MAX
+        limit = CHANGE_WIDTH_MAX if path.name == "CHANGELOG.md" else WIDTH_MAX
         if len(line) > limit and not line.startswith("|"):
             wrong.append(f"{path}:{number}: {len(line)} columns, at most {limit}")
     return wrong + persons(path, prose(text))
 
 
-def wrong_layers(repository: Path) -> list[str]:
-    """Crates that ARCHITECTURE.md lacks, or lists above one that they depend on."""
-    rows = re.findall(r"^\| `(laxity[a-z-]*)`", (repository / "ARCHITECTURE.md").read_text(), re.MULTILINE)
-    wrong = []
-    for manifest in sorted((repository / "crates").glob("*/Cargo.toml")):
-        text = manifest.read_text()
-        name = re.search(r'^name = "(.*)"', text, re.MULTILINE)[1]
-        part = re.search(r"^\[dependencies\]\n(.*?)(?:^\[|\Z)", text, re.MULTILINE | re.DOTALL)
-        needs = re.findall(r"^(laxity-[a-z]+)", part[1], re.MULTILINE) if part else []
-        if name not in rows:
-            wrong.append(f"ARCHITECTURE.md: the table of crates lacks {name}")
-            continue
-        above = rows[: rows.index(name)]
-        wrong += [f"ARCHITECTURE.md: {name} depends on {need}, which is not above it" for need in needs if need not in above]
-    return wrong
+def faults(repository: Path) -> list[str]:
+    """What is wrong with the pages for readers, and with the words of sources."""
+    names = ("README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+    pages = [repository / name for name in names] + sorted((repository / "docs").rglob("*.md"))
+    wrong = [fault for page in pages for fault in broken_rules(page)]
+    return [fault.removeprefix(f"{repository}/") for fault in wrong] + persons_in_sources(repository)

@@ -1,0 +1,94 @@
+"""Rules about the text of sources that no compiler keeps. What may be otherwise is in tests/tidy/exceptions, each with its reason.
+
+metric   nothing outside laxity-trace divides one count by another to show the ratio: a metric is computed there
+zero     what there is none of is absent, and not 0.0
+unit     an integer field that holds a time says its unit (`_ns`, `_us`, `_ps`; `_at`: an instant in ns)
+name     no file, function, type or module is called util, misc, helper or manager
+"""
+
+import pathlib
+import re
+
+import layers
+
+# Crates that take metrics and show them; what others divide are costs, draws and proofs.
+SHOWS = ("laxity-study", "laxity-report", "laxity-lab", "laxity-cli", "laxity-overheads")
+RATIO = re.compile(r"\bas f64\b[^;\n]*[^/]/[^/]|[^/]/ [^;\n/]*\bas f64\b")
+ZERO = re.compile(r"unwrap_or\(0\.0\)|map_or\(0\.0|return 0\.0;|[{] 0\.0 [}]|=> 0\.0,")
+TIMES = (
+    "period|deadline|release|budget|wcet|runtime|start|finish|time|instant|duration|span|delay|response|tardiness|laxity|jitter|phase"
+    "|latency|interval|horizon|now|slack|timeout|used|gap|age|grace|end|begin|since|until|from|to|elapsed|demand|work|busy"
+)
+TIME = re.compile(rf"(^|_)({TIMES})s?(_|$)")
+UNIT = re.compile(r"_(ns|us|ms|s|ps|at|q32|q64|ppm|days|hz)(_(min|max))?$|_of_work$")
+STRUCT = re.compile(r"^(?:pub(?:\([^)]*\))? )?struct \w+[^;{\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+FIELD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(\w+): (?:Option<|Vec<|\[)?(?:u64|i64|u128|i128)\b", re.MULTILINE)
+NAME = re.compile(r"\b(?:fn|struct|enum|trait|mod|type) \w*(?:[Hh]elper|[Mm]anager|[Mm]isc(?:_|\b)|[Uu]tils?(?:_|\b))\w*")
+COMMENT = re.compile(r"^\s*//[^\n]*", re.MULTILINE)
+RULES = ("metric", "zero", "unit", "name")
+EXCEPTIONS = pathlib.Path(__file__).resolve().parent / "exceptions"
+
+
+def without_tests(text):
+    """Code that is no test and no comment."""
+    return COMMENT.sub("", layers.TESTS.sub("", text))
+
+
+def untimed(text):
+    """Fields that hold times and do not say in which unit."""
+    fields = [name for struct in STRUCT.finditer(text) for name in FIELD.findall(struct.group(1))]
+    return [name for name in fields if TIME.search(name) and not UNIT.search(name)]
+
+
+def found(crate, text):
+    """What each rule finds in a source of a crate."""
+    text = without_tests(text)
+    return {
+        "metric": RATIO.findall(text) if crate in SHOWS else [],
+        "zero": ZERO.findall(text),
+        "unit": untimed(text),
+        "name": NAME.findall(text),
+    }
+
+
+def seen():
+    """Every rule finds what it is for, and nothing else in what is right."""
+    wrong = "struct Job {\n    pub finish: Option<u64>,\n}\nfn helper() -> f64 { met as f64 / all as f64 }\nfn none() { x.unwrap_or(0.0) }\n"
+    right = "struct Job {\n    finish_ns: u64,\n    kicked_at: u64,\n    jobs: u64,\n}\n/// as f64 / all\nfn shown() -> Option<f64> { run.rate() }\n"
+    assert all(len(found("laxity-study", wrong)[rule]) == 1 for rule in RULES), found("laxity-study", wrong)
+    assert not any(found("laxity-study", right).values()), found("laxity-study", right)
+    assert not found("laxity-trace", wrong)["metric"]
+
+
+def excepted():
+    """How often a rule may be broken in a file, or in a crate whose name ends with /: RULE PATH NUMBER REASON a line."""
+    lines = [line.split(maxsplit=3) for line in EXCEPTIONS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return {(rule, path): int(number) for rule, path, number, _reason in lines}
+
+
+def production(files, root):
+    """(path in the repository, file) of sources of crates, tests aside."""
+    for file in files:
+        path = file.relative_to(root)
+        inside = path.parts[2:]
+        if path.parts[0] == "crates" and file.suffix == ".rs" and inside[0] == "src" and "tests" not in inside and file.stem != "tests":
+            yield str(path), file
+
+
+def faults(files, root):
+    """A fault per rule and file that breaks it more often, or less, than tests/tidy/exceptions says."""
+    seen()
+    allowed, counts, examples = excepted(), {}, {}
+    for path, file in production(files, root):
+        for rule, what in found(file.relative_to(root).parts[1], file.read_text(encoding="utf-8")).items():
+            crate = "/".join(path.split("/")[:2]) + "/"
+            key = (rule, crate if (rule, crate) in allowed else path)
+            if what:
+                counts[key] = counts.get(key, 0) + len(what)
+                examples.setdefault(key, what)
+    for rule, path in sorted(set(counts) | set(allowed)):
+        count, may = counts.get((rule, path), 0), allowed.get((rule, path), 0)
+        if count > may:
+            yield f"{path}: {count} times against the rule `{rule}` of tests/tidy/sources.py, not {may}: {', '.join(map(str.strip, examples[rule, path]))}"
+        if count < may:
+            yield f"tests/tidy/exceptions: {path} breaks the rule `{rule}` {count} times, not {may}: say so"
