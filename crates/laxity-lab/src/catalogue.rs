@@ -328,16 +328,16 @@ fn policy(policy: Policy, capabilities: &Capabilities) -> PolicyAnswer {
     // A cell of one CPU has none to dedicate, and a policy with servers has one scope.
     let possible = |name: &String| name.parse::<PolicyScheduler>().is_ok();
     let name = |scope| PolicyScheduler { policy, scope, rule: edf }.to_string();
-    let rule = |rule: PriorityRule| Named {
-        name: if rule == edf { String::new() } else { format!(":{}", rule.name()) },
-        description: rule.description().to_owned(),
+    let suffixes = ["", ":rm", ":dm", ":fp"];
+    let rule = |suffix: &str| {
+        let scheduler: PolicyScheduler = format!("{}{suffix}", policy.name()).parse().ok()?;
+        Some(Named { name: suffix.to_owned(), description: scheduler.rule.description().to_owned() })
     };
-    let rules = [edf, PriorityRule::RateMonotonic, PriorityRule::DeadlineMonotonic, PriorityRule::Given];
     PolicyAnswer {
         name: policy.name(),
         description: policy.description(),
         scopes: scopes.map(name).into_iter().filter(possible).collect(),
-        rules: rules.map(rule).into(),
+        rules: suffixes.into_iter().filter_map(rule).collect(),
         dedicates_a_core: policy.dedicates_a_core(),
         runs_here: why_not.is_none(),
         why_not,

@@ -67,6 +67,7 @@ const OF_SCHEDULABILITY: OwnKeys = OwnKeys {
         "cache_delays",
         "shared_cache",
         "tick_period",
+        "displacements",
     ],
 };
 
@@ -294,6 +295,16 @@ pub enum AdmissionWord {
     CountsDoubleHit,
 }
 
+/// Whether jobs that are displaced where other CPUs are idle pay for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DisplacementsWord {
+    /// They do: what is proven holds.
+    Counted,
+    /// They do not, as the papers have it: sets are accepted that miss.
+    Ignored,
+}
+
 /// A curve: a scheduler, how tasks are placed, and what scheduling costs.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -342,6 +353,10 @@ pub(crate) struct CurveFile {
     /// Of schedulability: from one timer tick to the next, and the quantum of pfair, also without overheads; 1ms if it is not given.
     #[serde(default)]
     pub(crate) tick_period: Option<String>,
+    /// Of schedulability, with overheads, under schedulers that push jobs between CPUs (SCHED_DEADLINE, SCHED_FIFO, push-pull): counted, or
+    /// ignored, as the papers have it, by which sets are accepted that miss. counted if it is not given.
+    #[serde(default)]
+    pub(crate) displacements: Option<DisplacementsWord>,
     /// By simulation, instead of `placement`: tasks are admitted one by one as they enter, each onto the slowest CPU that can take it, and
     /// those that are refused are left out (amp-rm).
     #[serde(default)]

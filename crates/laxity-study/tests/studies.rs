@@ -385,6 +385,8 @@ fn a_curve_that_would_not_be_what_its_file_says_is_refused() {
             "\"g-edf\"\nguarantees = [\"hard\"]\noverheads_soft = \"some.csv\"",
             "`overheads_soft` is for soft",
         ),
+        (&both, "\"fpp\"\ndisplacements = \"counted\"", "fpp pushes no jobs"),
+        (&both, "\"g-edf\"\ndisplacements = \"ignored\"", "`displacements` is given without `overheads`"),
         (&both, "\"g-edf\"\nplacement = \"wfd\"", "g-edf is global: nothing is placed"),
         (&both, "\"fpp\"\nfit = \"utilization\"", "fpp is global: nothing is placed"),
         (&both, "\"c-edf\"\nplacement = \"wfd\"", "c-edf has all CPUs in one cluster"),

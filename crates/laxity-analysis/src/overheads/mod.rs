@@ -16,6 +16,7 @@ mod jlfp;
 mod message_passing;
 mod model;
 mod preemption;
+mod push_pull;
 mod quantum;
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,8 @@ pub use fixed_priority::FixedPriority;
 pub use inflated::{Eaten, Inflated, Rejected, RejectedWhy};
 pub use jlfp::JobLevel;
 pub use message_passing::MessagePassing;
-pub use model::{CacheDelays, Costs, Monotone, Overhead, Overheads, TICK_PERIOD_DEFAULT};
+pub use model::{CacheDelays, Costs, Displacements, Monotone, Overhead, Overheads, TICK_PERIOD_DEFAULT};
+pub use push_pull::{Order, PushPull};
 pub use quantum::QuantumBased;
 
 use crate::SporadicTask;

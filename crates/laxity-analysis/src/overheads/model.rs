@@ -65,6 +65,16 @@ impl Overhead {
 /// The period of the timer tick if nothing else is said, in ns: 1 ms (cerqueira2014, Appendix B).
 pub const TICK_PERIOD_DEFAULT: u64 = 1_000_000;
 
+/// Whether jobs that are displaced where other CPUs are idle pay for it ([`super::PushPull`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Displacements {
+    /// They do: what is proven holds.
+    #[default]
+    Counted,
+    /// Brandenburg's accounting alone, as the papers have it, by which sets are accepted that miss.
+    Ignored,
+}
+
 /// The overheads of one scheduler on one machine. An overhead that is not given costs nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overheads {
@@ -72,6 +82,7 @@ pub struct Overheads {
     /// The delay is the largest of these.
     cache: Vec<Monotone>,
     tick_period: u64,
+    displacements: Displacements,
 }
 
 impl Default for Overheads {
@@ -83,7 +94,12 @@ impl Default for Overheads {
 impl Overheads {
     /// Scheduling costs nothing.
     pub fn none() -> Self {
-        Overheads { functions: [const { None }; KINDS], cache: Vec::new(), tick_period: TICK_PERIOD_DEFAULT }
+        Overheads {
+            functions: [const { None }; KINDS],
+            cache: Vec::new(),
+            tick_period: TICK_PERIOD_DEFAULT,
+            displacements: Displacements::Counted,
+        }
     }
 
     /// With this overhead as a function of the number of tasks.
@@ -112,6 +128,18 @@ impl Overheads {
     /// Q in ns.
     pub fn tick_period(&self) -> u64 {
         self.tick_period
+    }
+
+    /// With or without what displaced jobs pay under schedulers that push; it means nothing to others.
+    #[must_use]
+    pub fn with_displacements(mut self, displacements: Displacements) -> Self {
+        self.displacements = displacements;
+        self
+    }
+
+    /// Whether displaced jobs pay under schedulers that push.
+    pub fn displacements(&self) -> Displacements {
+        self.displacements
     }
 
     /// What each costs with `tasks` tasks in the cluster.

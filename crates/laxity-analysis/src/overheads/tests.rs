@@ -74,6 +74,35 @@ fn message_passing_by_hand() {
 }
 
 #[test]
+fn displacements_by_hand() {
+    // One displacement: 2 (3 + 2) + 6 + 4 = 20 and 10 + 8 + 4 = 22; m times that: 80 and 88 us.
+    // EDF: one release of the other each, as floor(80/400) = 0. C' = 40 + 20 + 20 and 60 + 22 + 22.
+    // By tasks: the second by floor((400 + 88)/400) + 1 = 2 of the first.
+    let overheads = [(Overhead::Schedule, 3), (Overhead::ContextSwitch, 2), (Overhead::IpiLatency, 4)]
+        .into_iter()
+        .fold(Overheads::none(), |overheads, (kind, us)| overheads.with(kind, microseconds(us)))
+        .with_cache(vec![Monotone::through([(32, 6 * US), (64, 8 * US)]).expect("valid")]);
+    let deadlines = [400 * US; 2];
+    let of = |order, displacements| {
+        let overheads = overheads.clone().with_displacements(displacements);
+        let accounting = PushPull { processors: 4, order, deadlines: &deadlines };
+        wcets(&accounting.inflate(&overheads, &tasks(), &WORKING_SETS).expect("room"))
+    };
+    assert_eq!(of(Order::Deadlines, Displacements::Counted), [80_000, 104_000]);
+    assert_eq!(of(Order::Tasks, Displacements::Counted), [60_000, 126_000]);
+    assert_eq!(of(Order::Tasks, Displacements::Ignored), [60_000, 82_000]);
+    // The second by one more from the deadline on at which 711 + 88 us reach from one arrival of the first to the next but one.
+    let deadlines = [400 * US, 711 * US];
+    let inflated = PushPull { processors: 4, order: Order::Deadlines, deadlines: &deadlines };
+    let inflated = inflated.inflate(&overheads, &tasks(), &WORKING_SETS).expect("room");
+    assert_eq!(wcets(&inflated), [60_000, 104_000], "floor(399/400) + 1 = 1; the first never by the second");
+    let deadlines = [400 * US, 712 * US];
+    let inflated = PushPull { processors: 4, order: Order::Deadlines, deadlines: &deadlines };
+    let inflated = inflated.inflate(&overheads, &tasks(), &WORKING_SETS).expect("room");
+    assert_eq!(wcets(&inflated), [60_000, 126_000], "floor(400/400) + 1 = 2");
+}
+
+#[test]
 fn fixed_priorities_by_hand() {
     let accounting = |interrupts| FixedPriority { interrupts };
     let interrupt =
@@ -255,6 +284,10 @@ fn the_largest_overheads_do_not_overflow() {
 
 fn accountings() -> Vec<Box<dyn Accounting>> {
     let mut all: Vec<Box<dyn Accounting>> = vec![Box::new(MessagePassing)];
+    const DEADLINES: &[u64] = &[1_000; 1_000];
+    for order in [Order::Deadlines, Order::Tasks] {
+        all.push(Box::new(PushPull { processors: 3, order, deadlines: DEADLINES }));
+    }
     for interrupts in [Interrupts::Shared, Interrupts::Dedicated] {
         for processors in [1, 4] {
             all.push(Box::new(JobLevel { processors, interrupts }));

@@ -3,6 +3,7 @@
 //! | scheduler | accounting |
 //! |---|---|
 //! | EDF, fixed priorities on several processors | [`JobLevel`], interrupts shared |
+//! | `push-pull` and Linux's classes there | [`PushPull`]: also what displaced jobs pay |
 //! | fixed priorities on one processor | [`FixedPriority`], interrupts shared |
 //! | `gsn-edf-di` | the same, interrupts dedicated |
 //! | `g-edf-mp` | [`MessagePassing`] |
@@ -17,11 +18,21 @@
 
 use super::{Analysed, Quanta};
 use crate::overheads::{
-    Accounting, Eaten, FixedPriority, Inflated, Interrupts, JobLevel, MessagePassing, Overheads,
-    QuantumBased, Rejected, RejectedWhy,
+    Accounting, Eaten, FixedPriority, Inflated, Interrupts, JobLevel, MessagePassing, Order, Overheads,
+    PushPull, QuantumBased, Rejected, RejectedWhy,
 };
 use crate::{Guarantee, Priorities, SporadicTask, TIME_MAX};
 use laxity_model::Policy;
+
+/// The tasks of a cell, as overheads are charged to them.
+struct Charged<'a> {
+    /// Those that run tasks.
+    processors: u32,
+    tasks: &'a [SporadicTask],
+    working_sets: &'a [u64],
+    /// Those of the tasks as given.
+    deadlines: &'a [u64],
+}
 
 impl Analysed {
     /// The tasks of a cell on so many processors that run tasks, with what overheads take.
@@ -40,7 +51,11 @@ impl Analysed {
         };
         let mut inflated = match overheads {
             None => free(seen),
-            Some(overheads) => self.charge(priorities, processors, overheads, &seen, working_sets)?,
+            Some(overheads) => {
+                let deadlines: Vec<u64> = tasks.iter().map(|task| task.deadline).collect();
+                let cell = Charged { processors, tasks: &seen, working_sets, deadlines: &deadlines };
+                self.charge(priorities, overheads, &cell)?
+            }
         };
         let (interrupts, own) = inflated.tasks.split_at_mut(inflated.interrupts);
         interrupts.iter_mut().for_each(|interrupt| interrupt.deadline = TIME_MAX);
@@ -57,11 +72,10 @@ impl Analysed {
     fn charge(
         self,
         priorities: Priorities,
-        processors: u32,
         overheads: &Overheads,
-        tasks: &[SporadicTask],
-        working_sets: &[u64],
+        cell: &Charged<'_>,
     ) -> Result<Inflated, Rejected> {
+        let &Charged { processors, tasks, working_sets, deadlines } = cell;
         let policy = self.policy();
         let interrupts = match policy {
             Some(Policy::GsnEdfDi) => Interrupts::Dedicated,
@@ -72,7 +86,21 @@ impl Analysed {
             _ if policy == Some(Policy::GEdfMp) => charge(&MessagePassing),
             Priorities::Pfair => charge(&self.quanta().accounting(processors)),
             Priorities::Fixed if processors == 1 => charge(&FixedPriority { interrupts }),
+            Priorities::Fixed if self.pushes() => {
+                charge(&PushPull { processors, order: Order::Tasks, deadlines })
+            }
+            _ if self.pushes() && processors > 1 => {
+                charge(&PushPull { processors, order: Order::Deadlines, deadlines })
+            }
             _ => charge(&JobLevel { processors, interrupts }),
+        }
+    }
+
+    /// Whether every CPU has a queue of its own, between which jobs are pushed and pulled: SCHED_DEADLINE, SCHED_FIFO and `push-pull`.
+    pub fn pushes(self) -> bool {
+        match self {
+            Analysed::Linux(_) | Analysed::Reclaiming(_) => true,
+            _ => self.policy() == Some(Policy::PushPull),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Random systems: tasks in cells, and what scheduling costs.
 
 use crate::observed::{Row, Shape, columns, observed};
-use laxity_analysis::overheads::{Monotone, Overheads};
+use laxity_analysis::overheads::{Displacements, Monotone, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement, Placed};
 use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask};
 use laxity_model::{
@@ -108,6 +108,11 @@ impl Case {
             costs(&mut rng, Shape { cores, dedicated, messages: scheduler.policy == Policy::GEdfMp }, told);
         let platform = Platform::symmetric(next).expect("cores");
         Case { scheduler, set, cells, cpus, platform, costs, overheads }
+    }
+
+    /// With or without what displaced jobs pay.
+    pub fn with_displacements(self, displacements: Displacements) -> Case {
+        Case { overheads: self.overheads.with_displacements(displacements), ..self }
     }
 
     /// What is proven of the set with other execution times.

@@ -7,6 +7,7 @@ mod case;
 mod observed;
 
 use case::{ARRIVALS, Case, Told, schedulers};
+use laxity_analysis::overheads::Displacements;
 use laxity_analysis::{Bounds, Guarantee, Verdict};
 use laxity_model::TaskSet;
 use laxity_seeds::seeds;
@@ -80,6 +81,20 @@ fn what_is_proven_with_overheads_holds_with_costs() {
     println!("{proven} proven");
     assert!(contradicted.is_empty(), "{}", contradicted.join("\n"));
     assert!(proven > 0);
+}
+
+/// By Brandenburg's accounting alone, T2 is proven to respond within 145,178 ns. Twice it is displaced though a CPU is idle.
+#[test]
+fn a_displaced_job_pays_for_it() {
+    const SEED: u64 = 1_000_300;
+    let of = |displacements| {
+        let scheduler = "push-pull:rm".parse().expect("a scheduler");
+        let case = Case::of(SEED, scheduler, Told::Observed).with_displacements(displacements);
+        contradiction(&case, SEED, Guarantee::Hard).expect("proven")
+    };
+    let late = of(Displacements::Ignored).expect_err("late");
+    assert!(late.contains("T2 takes 145460 ns, not 145178"), "{late}");
+    assert_eq!(of(Displacements::Counted), Ok(()));
 }
 
 /// With the costs as columns, accounting knows nothing of waiting, and the simulations show that it matters. (They also show

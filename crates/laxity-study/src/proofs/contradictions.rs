@@ -3,6 +3,7 @@
 //! 1. Nothing is placed where all processors are one cell: neither `placement` nor `fit` means anything there.
 //! 2. A curve with tests is judged by these and by nothing else, for each guarantee that it is drawn for.
 //! 3. What is given for one guarantee is of a curve that is drawn for it.
+//! 4. Displacements are of schedulers that push jobs, and cost something.
 
 use super::curve::{OwnTests, named};
 use super::{Curve, guarantee_name};
@@ -31,6 +32,7 @@ pub(super) fn check(
         .hint(format!("add \"{name}\" to the study's `guarantees`, or leave it out here")));
     }
     check_tests(file, &own, own_tests)?;
+    check_displacements(curve, file)?;
     check_overheads(file, &own)
 }
 
@@ -73,6 +75,21 @@ fn check_tests(file: &CurveFile, own: &[Guarantee], own_tests: OwnTests<'_>) -> 
                 "write `guarantees = [\"{other}\"]` in the curve, or add a test that proves them (`laxity list tests`)"
             )))
         }
+    }
+}
+
+fn check_displacements(curve: &Curve, file: &CurveFile) -> Result<()> {
+    let scheduler = curve.scheduler;
+    let costly =
+        [&file.overheads, &file.overheads_hard, &file.overheads_soft].iter().any(|given| given.is_some());
+    match file.displacements {
+        Some(_) if !scheduler.pushes() => {
+            Err(Diagnostic::usage(format!("{scheduler} pushes no jobs: it has no `displacements`"))
+                .hint("leave it out; it is for SCHED_DEADLINE, SCHED_FIFO and push-pull"))
+        }
+        Some(_) if !costly => Err(Diagnostic::usage("`displacements` is given without `overheads`")
+            .hint("name the file of overheads, or leave it out")),
+        _ => Ok(()),
     }
 }
 

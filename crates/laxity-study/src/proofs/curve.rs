@@ -1,9 +1,9 @@
 //! Curves: schedulers, with what scheduling costs under them and the tests that judge them.
 
-use crate::file::{CurveFile, WrittenGuarantee};
+use crate::file::{CurveFile, DisplacementsWord, WrittenGuarantee};
 use crate::outline::check_curve;
 use crate::profiles::read_overheads;
-use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads};
+use laxity_analysis::overheads::{CacheDelays, Displacements, Overhead, Overheads};
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{Guarantee, Priorities, Test, catalogue};
 use laxity_model::{Diagnostic, Duration, Result, Scope, read_file};
@@ -111,10 +111,7 @@ impl Series {
             "fit": curve.fit.to_string(),
             "guarantee": guarantee_name(self.guarantee),
             "tests": self.tests.iter().map(|test| test.info().name).collect::<Vec<_>>(),
-            "overheads": self.overheads.as_ref().map(|costing| json!({
-                "files": costing.texts,
-                "tick_period_ns": costing.overheads.tick_period(),
-            })),
+            "overheads": self.overheads.as_ref().map(Costing::description),
         })
     }
 }
@@ -140,6 +137,14 @@ impl Series {
 }
 
 impl Costing {
+    fn description(&self) -> Value {
+        let mut description = json!({ "files": self.texts, "tick_period_ns": self.overheads.tick_period() });
+        if self.overheads.displacements() == Displacements::Ignored {
+            description["displacements"] = "ignored".into();
+        }
+        description
+    }
+
     fn words(&self, most_tasks: Option<u64>) -> String {
         let quantum = Duration::from_ns(self.overheads.tick_period());
         let quanta = if self.quanta { format!("; quanta of {quantum}") } else { String::new() };
@@ -147,6 +152,9 @@ impl Costing {
             return format!("{quanta}; scheduling costs nothing");
         }
         let mut words = format!("{quanta}; overheads {}", self.file);
+        if self.overheads.displacements() == Displacements::Ignored {
+            words += " without displacements, so that sets are accepted that miss";
+        }
         let names = |columns: Vec<&str>| columns.join(", ");
         let absent: Vec<&str> = self.overheads.absent().map(Overhead::column).collect();
         if !absent.is_empty() {
@@ -312,6 +320,9 @@ fn costing(
             );
         }
         costs = costs.with_tick_period(period.as_ns());
+    }
+    if file.displacements == Some(DisplacementsWord::Ignored) {
+        costs = costs.with_displacements(Displacements::Ignored);
     }
     let quanta = matches!(scheduler, Analysed::Pfair(_));
     if texts.is_empty() && !quanta {

@@ -241,15 +241,30 @@ fn policies(policies: &[PolicyAnswer]) -> Vec<(String, String)> {
         rows.push((String::new(), format!("in the kernel, none of them here: {why}")));
     }
     let own = |name: &str, words: &str| (name.to_owned(), words.to_owned());
-    rows.push(own("c-NAME, p-NAME", "clustered, partitioned; without, one queue for all CPUs"));
+    let in_all_scopes = |policy: &PolicyAnswer| policy.scopes.len() > 1;
+    let without = but_for(policies, in_all_scopes);
+    rows.push(own(
+        "c-NAME, p-NAME",
+        &format!("clustered, partitioned; without, one queue for all CPUs{without}"),
+    ));
     for rule in policies.first().into_iter().flat_map(|policy| &policy.rules) {
-        rows.push((format!("NAME{}", rule.name), rule.description.clone()));
+        let has = |policy: &PolicyAnswer| {
+            policy.rules.iter().any(|own| own.name == rule.name && own.description == rule.description)
+        };
+        let without = but_for(policies, has);
+        rows.push((format!("NAME{}", rule.name), format!("{}{without}", rule.description)));
     }
     rows.push(own(
         "g-edf, p-rm ...",
         "Linux's, but for :grub, -rr, other and scx, can be simulated, too: push-pull shows how Linux does it",
     ));
     rows
+}
+
+/// The policies of which something does not hold, as an exception.
+fn but_for(policies: &[PolicyAnswer], holds: impl Fn(&PolicyAnswer) -> bool) -> String {
+    let others: Vec<&str> = policies.iter().filter(|one| !holds(one)).map(|one| one.name).collect();
+    if others.is_empty() { String::new() } else { format!("; not of {}", others.join(" and ")) }
 }
 
 #[cfg(test)]
