@@ -250,7 +250,7 @@ pub fn answer(platform: &Platform) -> Answer {
         metrics_of_studies_run: of_studies(&laxity_study::METRICS_OF_RUNS),
         metrics_of_runs: laxity_trace::METRICS_OF_EVERY_RUN
             .iter()
-            .map(|(name, description)| Named { name: (*name).into(), description: (*description).into() })
+            .map(|one| Named { name: one.name.into(), description: one.description.into() })
             .collect(),
         machine: Machine::this_machine(platform),
         can: BTreeMap::from([

@@ -5,23 +5,50 @@ use laxity_model::{Diagnostic, Names, Result, closest};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a packing heuristic chooses among the bins into which a task fits (lindsay2012, 5.2; next-fit: Johnson, Near-optimal bin
-/// packing algorithms, PhD thesis, MIT, 1973).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rule {
+/// A row per rule: its name on the command line, and what it means.
+macro_rules! rules {
+    ($($(#[$documentation:meta])* $rule:ident: $name:literal, $description:literal;)*) => {
+        /// How a packing heuristic chooses among the bins into which a task fits (lindsay2012, 5.2; next-fit: Johnson, Near-optimal
+        /// bin packing algorithms, PhD thesis, MIT, 1973).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Rule {
+            $($(#[$documentation])* $rule,)*
+        }
+
+        impl Rule {
+            /// All rules.
+            pub const ALL: [Rule; [$($name),*].len()] = [$(Rule::$rule),*];
+
+            /// The name on the command line.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Rule::$rule => $name,)*
+                }
+            }
+
+            fn description(self) -> &'static str {
+                match self {
+                    $(Rule::$rule => $description,)*
+                }
+            }
+        }
+    };
+}
+
+rules! {
     /// The first bin.
-    FirstFit,
+    FirstFit: "ff", "first-fit: the first CPU or cluster with room";
     /// The bin with the least capacity left; the first of equals.
-    BestFit,
+    BestFit: "bf", "best-fit: the one with the least room left that still has enough";
     /// The bin with the most capacity left; the first of equals.
-    WorstFit,
+    WorstFit: "wf", "worst-fit: the one with the most room left";
     /// The bin that took the task before, as long as it has room; else the first with room after it. Bins that have been left take
     /// nothing any more.
-    NextFit,
+    NextFit: "nf", "next-fit: the one used last while it has room, then the next; never back to one that was left";
     /// The first bin after the one that took the task before, around the circle.
-    CyclicFit,
+    CyclicFit: "cf", "cyclic-fit: the first with room after the one used last, around the circle";
     /// The slowest bin, by its fastest CPU; the first of equals (calandrino2007, 4.1).
-    SlowestFit,
+    SlowestFit: "sf", "slowest-fit: the slowest one with room";
 }
 
 /// A packing heuristic: tasks one by one in an order, each into the bin its rule chooses.
@@ -72,37 +99,6 @@ pub struct Listed {
     pub description: String,
 }
 
-impl Rule {
-    /// All rules.
-    pub const ALL: [Rule; 6] =
-        [Rule::FirstFit, Rule::BestFit, Rule::WorstFit, Rule::NextFit, Rule::CyclicFit, Rule::SlowestFit];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::FirstFit => "ff",
-            Rule::BestFit => "bf",
-            Rule::WorstFit => "wf",
-            Rule::NextFit => "nf",
-            Rule::CyclicFit => "cf",
-            Rule::SlowestFit => "sf",
-        }
-    }
-
-    fn description(self) -> &'static str {
-        match self {
-            Rule::FirstFit => "first-fit: the first CPU or cluster with room",
-            Rule::BestFit => "best-fit: the one with the least room left that still has enough",
-            Rule::WorstFit => "worst-fit: the one with the most room left",
-            Rule::NextFit => {
-                "next-fit: the one used last while it has room, then the next; never back to one that was left"
-            }
-            Rule::CyclicFit => "cyclic-fit: the first with room after the one used last, around the circle",
-            Rule::SlowestFit => "slowest-fit: the slowest one with room",
-        }
-    }
-}
-
 const fn by_utilization(rule: Rule) -> Packing {
     Packing { rule, order: Order { key: Key::Utilization, direction: Direction::Down } }
 }
@@ -116,7 +112,7 @@ const LARGEST_WORKING_SET_FIRST: Packing =
     Packing { rule: Rule::CyclicFit, order: Order { key: Key::WorkingSet, direction: Direction::Down } };
 
 /// Heuristics that have a name of their own.
-const NAMED: [(&str, Packing, &str); 7] = [
+static NAMED: &[(&str, Packing, &str)] = &[
     ("ffd", by_utilization(Rule::FirstFit), "first-fit, decreasing utilization"),
     ("wfd", by_utilization(Rule::WorstFit), "worst-fit, decreasing utilization: spreads the load"),
     ("bfd", by_utilization(Rule::BestFit), "best-fit, decreasing utilization: packs tightly"),
@@ -138,7 +134,7 @@ const LWFG_ELSE: &str = "lwfg-else:";
 impl Packing {
     /// Every heuristic, those with a name of their own first.
     pub fn all() -> Vec<Packing> {
-        let mut all: Vec<Packing> = NAMED.map(|(_, packing, _)| packing).to_vec();
+        let mut all: Vec<Packing> = NAMED.iter().map(|&(_, packing, _)| packing).collect();
         for key in Key::ALL {
             for direction in [key.default_direction(), opposite(key.default_direction())] {
                 for rule in Rule::ALL {
@@ -308,7 +304,7 @@ fn generic(text: &str) -> std::result::Result<Packing, String> {
 }
 
 /// Names from papers and other tools.
-const OTHER_NAMES: [(&str, &str); 15] = [
+const OTHER_NAMES: &[(&str, &str)] = &[
     ("first-fit", "`ff`, or `ffd` by falling utilization"),
     ("best-fit", "`bf`, or `bfd` by falling utilization"),
     ("worst-fit", "`wf`, or `wfd` by falling utilization"),
@@ -326,13 +322,21 @@ const OTHER_NAMES: [(&str, &str); 15] = [
     ("balanced", "`ilp` (the least load of the fullest CPU) or `wfd`"),
 ];
 
+/// `a, b or c`.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        all => all.concat(),
+    }
+}
+
 fn unknown(text: &str, why: &str) -> Diagnostic {
     let named: Vec<String> = Method::named().iter().map(Method::to_string).collect();
-    let keys = Key::ALL.map(Key::name).join(", ");
+    let (rules, keys) = (one_of(&Rule::ALL.map(Rule::name)), Key::ALL.map(Key::name).join(", "));
     let known: Vec<&str> = named.iter().map(String::as_str).collect();
-    let names = Names::of("placement", &known).or(&OTHER_NAMES).listed_by("laxity list placements");
+    let names = Names::of("placement", &known).or(OTHER_NAMES).listed_by("laxity list placements");
     Diagnostic::usage(format!("placement `{text}` {why}")).hint(format!(
-        "{}, or write ff, bf, wf, nf, cf or sf with an order ({keys}) and up or down, as in ff:density:down",
+        "{}, or write {rules} with an order ({keys}) and up or down, as in ff:density:down",
         names.hint(text)
     ))
 }
@@ -344,7 +348,7 @@ mod tests {
     #[test]
     fn every_method_reads_back_as_written() {
         let packings = Packing::all();
-        assert_eq!(packings.len(), 6 * 6 * 2);
+        assert_eq!(packings.len(), Rule::ALL.len() * Key::ALL.len() * 2);
         let fallbacks = packings.iter().copied().map(Fallback::Pack).chain([Fallback::Ilp]);
         let lwfg = fallbacks.map(Some).chain([None]).map(Method::Lwfg).collect::<Vec<_>>();
         for method in packings.into_iter().map(Method::Pack).chain(lwfg).chain([Method::Ilp]) {

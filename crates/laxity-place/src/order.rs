@@ -3,21 +3,63 @@
 use laxity_model::{Duration, Task};
 use std::cmp::Ordering;
 
-/// The attribute that tasks are ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Key {
+/// A row per key: its name on the command line, the direction meant when none is written, and what goes before what. Everything else
+/// (names that are read, `laxity list`, what a placement is compared with) comes from here.
+macro_rules! keys {
+    ($($(#[$documentation:meta])* $key:ident: $name:literal, $direction:ident, $compare:expr;)*) => {
+        /// The attribute that tasks are ordered by.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Key {
+            $($(#[$documentation])* $key,)*
+        }
+
+        impl Key {
+            /// All keys.
+            pub const ALL: [Key; [$($name),*].len()] = [$(Key::$key),*];
+
+            /// The name on the command line.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Key::$key => $name,)*
+                }
+            }
+
+            /// The direction meant when none is written: largest load or working set first, shortest time first.
+            pub fn default_direction(self) -> Direction {
+                match self {
+                    $(Key::$key => Direction::$direction,)*
+                }
+            }
+
+            fn compare(self, a: &Item<'_>, b: &Item<'_>) -> Ordering {
+                let compare: fn(&Item<'_>, &Item<'_>) -> Ordering = match self {
+                    $(Key::$key => $compare,)*
+                };
+                compare(a, b)
+            }
+        }
+    };
+}
+
+keys! {
     /// As in the file.
-    Given,
+    Given: "given", Up, |a, b| a.id.cmp(&b.id);
     /// Work per period.
-    Utilization,
+    Utilization: "utilization", Down, |a, b| by_work_per(Task::period, a, b);
     /// Work per min(D, T).
-    Density,
+    Density: "density", Down, |a, b| by_work_per(Task::density_window, a, b);
     /// Relative deadline.
-    Deadline,
+    Deadline: "deadline", Up, |a, b| a.task.deadline_rel.cmp(&b.task.deadline_rel);
     /// Period or least time between arrivals.
-    Period,
+    Period: "period", Up, |a, b| a.task.period().cmp(&b.task.period());
     /// Size of the working set.
-    WorkingSet,
+    WorkingSet: "wss", Down, |a, b| a.task.working_set.size_bytes.cmp(&b.task.working_set.size_bytes);
+}
+
+/// a.work / a.window against b.work / b.window.
+fn by_work_per(window: fn(&Task) -> Duration, a: &Item<'_>, b: &Item<'_>) -> Ordering {
+    let left = u128::from(a.work.as_ns()) * u128::from(window(b.task).as_ns());
+    left.cmp(&(u128::from(b.work.as_ns()) * u128::from(window(a.task).as_ns())))
 }
 
 /// Smallest or largest first.
@@ -45,48 +87,6 @@ pub(crate) struct Item<'a> {
     pub id: usize,
     pub task: &'a Task,
     pub work: Duration,
-}
-
-impl Key {
-    /// All keys.
-    pub const ALL: [Key; 6] =
-        [Key::Given, Key::Utilization, Key::Density, Key::Deadline, Key::Period, Key::WorkingSet];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Key::Given => "given",
-            Key::Utilization => "utilization",
-            Key::Density => "density",
-            Key::Deadline => "deadline",
-            Key::Period => "period",
-            Key::WorkingSet => "wss",
-        }
-    }
-
-    /// The direction meant when none is written: largest load or working set first, shortest time first.
-    pub fn default_direction(self) -> Direction {
-        match self {
-            Key::Utilization | Key::Density | Key::WorkingSet => Direction::Down,
-            Key::Given | Key::Deadline | Key::Period => Direction::Up,
-        }
-    }
-
-    fn compare(self, a: &Item, b: &Item) -> Ordering {
-        let per = |x: &Item, y: &Item, window: fn(&Task) -> Duration| {
-            // x.work / x.window against y.work / y.window
-            let left = u128::from(x.work.as_ns()) * u128::from(window(y.task).as_ns());
-            left.cmp(&(u128::from(y.work.as_ns()) * u128::from(window(x.task).as_ns())))
-        };
-        match self {
-            Key::Given => a.id.cmp(&b.id),
-            Key::Utilization => per(a, b, Task::period),
-            Key::Density => per(a, b, Task::density_window),
-            Key::Deadline => a.task.deadline_rel.cmp(&b.task.deadline_rel),
-            Key::Period => a.task.period().cmp(&b.task.period()),
-            Key::WorkingSet => a.task.working_set.size_bytes.cmp(&b.task.working_set.size_bytes),
-        }
-    }
 }
 
 impl Direction {

@@ -44,10 +44,10 @@ pub use laxity_model::Existing;
 pub use machine::EMULATED;
 pub use metrics::{
     BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, HardwareCounts,
-    METRICS_OF_EVERY_RUN, MissRates, Moments, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample,
-    SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness, TardinessHistogram,
-    TaskSelection, TaskSummary, TaskTardiness, UnknownTask, mean, nearest_rank, normalized_laxities,
-    relative_ipc, thin_cdf,
+    METRICS_OF_EVERY_RUN, MissRates, Moments, Rates, ResponseTimes, RunMetric, RunSummary, SUMMARY_VERSION,
+    Sample, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness,
+    TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness, UnknownTask, mean, nearest_rank,
+    normalized_laxities, relative_ipc, thin_cdf,
 };
 pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{

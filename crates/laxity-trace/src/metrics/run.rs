@@ -2,6 +2,7 @@
 
 use super::responses::{ResponseTimes, Responses};
 use super::statistics::{Sample, mean, ratio};
+use super::table::METRICS_OF_EVERY_RUN;
 use super::tally::{Counts, Events, Tallies, TaskTally, Work, tally};
 use crate::{Host, Run, RunStatus};
 use laxity_model::{Result, Task, TaskSet};
@@ -254,42 +255,6 @@ impl RunSummary {
         summary.not_measured = not_measured(run, &summary);
         summary
     }
-
-    /// Every metric that can be null, with the columns that it needs, and whether it is there.
-    fn availability(&self) -> Vec<(&'static str, &'static [&'static str], bool)> {
-        let (rates, cache) = (&self.rates, &self.rates.cache);
-        vec![
-            ("deadline_satisfaction", &["finish_ns"], self.deadline_satisfaction.is_some()),
-            ("miss_ratio", &["finish_ns"], self.miss_ratio.is_some()),
-            ("normalized_laxity", &["finish_ns"], self.normalized_laxity.is_some()),
-            ("tardiness_ns", &["finish_ns"], self.tardiness_ns.is_some()),
-            ("response_ns", &["finish_ns"], self.response_ns.is_some()),
-            ("measured_utilization", &["cpu_time_ns"], rates.measured_utilization.is_some()),
-            (
-                "measured_utilization_per_core",
-                &["measured_utilization", "cpu_time_ns"],
-                rates.measured_utilization_per_core.is_some(),
-            ),
-            ("execution_inflation", &["demand_ns", "cpu_time_ns"], rates.execution_inflation.is_some()),
-            ("migration_rate", &["migrations"], rates.migration_rate.is_some()),
-            ("context_switch_rate", &["context_switches"], rates.context_switch_rate.is_some()),
-            (
-                "l1d_miss_rate_per_us",
-                &["l1d_miss_rate", "l1d_misses", "cpu_time_ns"],
-                cache.l1d_miss_rate_per_us.is_some(),
-            ),
-            (
-                "l2_miss_rate_per_us",
-                &["l2_miss_rate", "l2_misses", "cpu_time_ns"],
-                cache.l2_miss_rate_per_us.is_some(),
-            ),
-            (
-                "llc_miss_rate_per_us",
-                &["llc_miss_rate", "llc_misses", "cpu_time_ns"],
-                cache.llc_miss_rate_per_us.is_some(),
-            ),
-        ]
-    }
 }
 
 fn tardiness(tallies: &[&TaskTally]) -> Option<Tardiness> {
@@ -352,8 +317,8 @@ fn notes(run: &Run, tasks: &[TaskSummary], response_ns: Option<ResponseTimes>) -
 }
 
 fn not_measured(run: &Run, summary: &RunSummary) -> BTreeMap<String, String> {
-    let missing = summary.availability().into_iter().filter(|(_, _, available)| !available);
-    missing.map(|(metric, columns, _)| (metric.to_owned(), reason(run, summary, metric, columns))).collect()
+    let missing = METRICS_OF_EVERY_RUN.iter().filter(|metric| !(metric.is_there)(summary));
+    missing.map(|metric| (metric.name.to_owned(), reason(run, summary, metric.name, metric.needs))).collect()
 }
 
 /// Why a metric is null: what the producer said, or what the jobs show.
