@@ -23,10 +23,7 @@ fn main() -> ExitCode {
     output::show_panics();
     let arguments: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let role = laxity_run::internal_role(&arguments)
-        .or_else(|| laxity_vm::internal_role(&arguments))
-        .or_else(|| laxity_kernel::internal_role(&arguments));
-    if let Some(code) = role {
+    if let Some(code) = laxity_lab::internal_role(&arguments) {
         return code;
     }
     let cli = command_line::Cli::of_the_command_line();

@@ -1,7 +1,7 @@
 //! The laboratory: a task set under a scheduler on a platform is placed, proven, simulated or run, and what came out is handed back.
 //!
 //! Nothing here prints, parses a command line or draws a terminal: notes and progress go to an [`Observer`]. Each of the back ends has
-//! `Settings` and gives an answer:
+//! `Settings` and gives an answer of its own; [`outcome`] makes one kind of value of all of them ([`prove`], [`simulate`], [`measure`]):
 //!
 //! 1. [`analysis`]: what is proven, and why not;
 //! 2. [`simulation`]: every job under laxity's own policies, by the policies' own source;
@@ -20,14 +20,18 @@ pub mod deploy;
 pub mod experiment;
 mod in_order;
 mod observer;
+pub mod outcome;
 pub mod overheads;
 pub mod place;
 pub mod places;
 pub mod placing;
 pub mod promotion;
+mod roles;
 pub mod schedulers;
 pub mod settings;
 pub mod simulation;
 pub mod study;
 
 pub use observer::{Caller, Observer, Silent, Step, Steps, check_interrupt, watched};
+pub use outcome::{Outcome, measure, prove, simulate};
+pub use roles::internal_role;

@@ -24,7 +24,7 @@ use crate::placing::Placed;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
-use laxity_model::{Duration, Names, Result, TaskSet};
+use laxity_model::{Duration, Names, Platform, Result, TaskSet};
 use places::places;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -52,6 +52,21 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// These schedulers on this platform, where scheduling costs nothing; no search for what would make a set fit.
+    pub fn plain(schedulers: Vec<Analysed>, platform: Platform, interrupt: &'static AtomicBool) -> Self {
+        Settings {
+            schedulers,
+            guarantee: Guarantee::Hard,
+            test: None,
+            work: 1 << 28,
+            sensitivity: false,
+            placement: PlacementSettings::auto(platform),
+            charges: Charges::default(),
+            threads: 1,
+            interrupt,
+        }
+    }
+
     /// What is asked of a scheduler's analysis.
     fn asked(&self, guarantee: Guarantee) -> Asked {
         let test = self.test.and_then(catalogue::test);

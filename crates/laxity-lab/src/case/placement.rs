@@ -44,6 +44,12 @@ impl PlacementSettings {
         }
     }
 
+    /// As `laxity` places where nothing is said: the least load, or other places if only they are proven.
+    pub fn auto(platform: Platform) -> Self {
+        let choice = Choice::default();
+        PlacementSettings { choice, fit: Fitting::Test, ..Self::by_load(choice.method(), platform) }
+    }
+
     /// Where loads decide.
     pub fn placing<'a>(&'a self, interrupt: &'a AtomicBool) -> Placing<'a> {
         Placing {

@@ -31,6 +31,26 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
+    /// One run under each of these schedulers: jobs that take their WCETs and run on when they are late; results replace no others.
+    pub fn plain(
+        schedulers: Vec<Configuration>,
+        duration: Duration,
+        placement: PlacementSettings,
+        caller: Caller,
+    ) -> Self {
+        RunSettings {
+            schedulers,
+            duration,
+            grace: None,
+            repeat: 1,
+            seed: 0,
+            demand: Demand::Wcet,
+            placement,
+            existing: Existing::Refuse,
+            caller,
+        }
+    }
+
     /// A run of a case that is still to be made, or is not made for a reason.
     pub fn run(
         &self,

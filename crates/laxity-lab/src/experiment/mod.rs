@@ -27,7 +27,7 @@ use crate::simulation::Mechanics;
 use checks::check_load;
 use laboratory::Laboratory;
 use laxity_model::{
-    BudgetMode, Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
+    BudgetMode, Core, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
 };
 use laxity_place::Method;
 use laxity_run::{BudgetMargin, Capabilities, MachineLock, PolicyOptions};
@@ -85,15 +85,13 @@ impl Settings {
     ) -> Self {
         Settings {
             runs: RunSettings {
-                schedulers,
-                duration,
-                grace: None,
-                repeat: 1,
-                seed: 0,
-                demand: Demand::Wcet,
-                placement: PlacementSettings::by_load(placement, platform),
                 existing: Existing::Replace,
-                caller,
+                ..RunSettings::plain(
+                    schedulers,
+                    duration,
+                    PlacementSettings::by_load(placement, platform),
+                    caller,
+                )
             },
             repeat_disturbed: 0,
             simulate: None,
@@ -156,6 +154,7 @@ impl Bench {
     ///
     /// Another run holds the machine; the probes are not possible here.
     pub fn set_up(probes: Option<Probes>, caller: &Caller) -> Result<Bench> {
+        crate::roles::check()?;
         // Before anything real-time is tried: another run's measurements must not be disturbed.
         let lock = MachineLock::acquire()?;
         for path in lock.restored() {

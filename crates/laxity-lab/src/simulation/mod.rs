@@ -19,15 +19,15 @@ pub use definition::{set_of, verifiable};
 pub use mechanics::Mechanics;
 pub use simulated::{Control, Keep, Simulation};
 
-use crate::case::{Case, RunSettings, check_prospects, drop_same, reason, same_option};
+use crate::case::{Case, PlacementSettings, RunSettings, check_prospects, drop_same, reason, same_option};
 use crate::charges::Charges;
 use crate::in_order::in_order;
-use crate::observer::check_interrupt;
+use crate::observer::{Caller, check_interrupt};
 use crate::places::{ByLoad, Wanted};
 use crate::placing::{Placed, check_capacity};
 use crate::schedulers::{Configuration, Scheduled as _};
 use checks::check_sets;
-use laxity_model::{Diagnostic, Duration, Result, TaskSet, scheduler_of};
+use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet, scheduler_of};
 use laxity_oracle::Verdict;
 use laxity_place::Overload;
 use laxity_trace::{
@@ -62,6 +62,27 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// One simulation under each of these schedulers on this platform, where scheduling costs nothing and jobs take their WCETs; no
+    /// results are kept.
+    pub fn plain(
+        schedulers: Vec<Configuration>,
+        duration: Duration,
+        platform: Platform,
+        caller: Caller,
+    ) -> Self {
+        Settings {
+            runs: RunSettings::plain(schedulers, duration, PlacementSettings::auto(platform), caller),
+            mechanics: Mechanics::default(),
+            charges: Charges::default(),
+            out: None,
+            events: false,
+            scratch: None,
+            verify: false,
+            tolerate: None,
+            threads: 1,
+        }
+    }
+
     /// Where the tasks of a set go under each scheduler.
     fn places(&self, set: &TaskSet, interrupt: &'static AtomicBool) -> Result<Vec<Result<Placed>>> {
         let mut by_load = ByLoad::of(set);
