@@ -4,9 +4,9 @@
  * binary heap for the jobs that are ready. A job that has used its execution requirement waits for its task's next period
  * (LX_BUDGET_THROTTLE). Real-time tasks never migrate.
  *
- * Background work: deferrable.h says when it goes first, balance.h on which core.
+ * Background work: deferrable.h says when it goes first, background.h on which core.
  */
-#include "balance.h"
+#include "background.h"
 #include "deferrable.h"
 #include "queues/binary_heap.h"
 

@@ -96,3 +96,48 @@ u32 lx_policy_balance_moves(struct lx_load from, struct lx_load to)
 {
 	return (u32)lx_balance_moves(from, to);
 }
+
+struct lx_spot lx_policy_spot_for_one_more(struct lx_spot best, struct lx_spot other)
+{
+	return lx_spot_for_one_more(best, other);
+}
+
+u32 lx_policy_background_is_better_off(struct lx_spot here, struct lx_spot best)
+{
+	return (u32)lx_background_is_better_off(here, best);
+}
+
+u32 lx_policy_background_gives(struct lx_load from, u32 waiting, u32 runs, struct lx_load to)
+{
+	return (u32)lx_background_gives(from, waiting, runs, to);
+}
+
+struct lx_spot lx_policy_spot_to_pull_from(struct lx_spot busiest, struct lx_spot other)
+{
+	return lx_spot_to_pull_from(busiest, other);
+}
+
+u32 lx_policy_virtual_before(u64 a, u64 b)
+{
+	return (u32)lx_virtual_before(a, b);
+}
+
+u64 lx_policy_virtual_after(u64 vtime, u64 had, u32 weight)
+{
+	return lx_virtual_after(vtime, had, weight);
+}
+
+u64 lx_policy_virtual_moved(u64 vtime, u64 from, u64 to)
+{
+	return lx_virtual_moved(vtime, from, to);
+}
+
+u64 lx_policy_virtual_waits(u64 vtime, u64 clock, u64 slice)
+{
+	return lx_virtual_waits(vtime, clock, slice);
+}
+
+u64 lx_policy_virtual_begins(u64 vtime, u64 clock)
+{
+	return lx_virtual_begins(vtime, clock);
+}

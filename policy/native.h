@@ -6,11 +6,12 @@
 #include <stddef.h>
 
 #include "admission.h"
-#include "balance.h"
+#include "background.h"
 #include "deferrable.h"
 #include "policies.h"
 #include "reserve.h"
 #include "state.h"
+#include "virtual_time.h"
 
 /*
  * The entry points of a policy, and when a host calls each: bpf/host and crates/laxity-sim both keep to it. A call leaves its
@@ -103,7 +104,7 @@ u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
 /* take_due, which is the same for all policies (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
 
-/* What is in admission.h, reserve.h, deferrable.h and balance.h, as functions (arithmetic.c). */
+/* What is in admission.h, reserve.h, deferrable.h, balance.h, background.h and virtual_time.h, as functions (arithmetic.c). */
 u64 lx_policy_bandwidth(u64 runtime, u64 period);
 u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime, u64 deadline_rel, u64 period);
 void lx_policy_admission_replace(struct lx_admission *a, u64 before, u64 after);
@@ -123,5 +124,14 @@ u64 lx_policy_server_next(struct lx_server *v, u64 now);
 u32 lx_policy_balance_is_better(struct lx_load core, struct lx_load best);
 u32 lx_policy_balance_is_busier(struct lx_load from, struct lx_load best);
 u32 lx_policy_balance_moves(struct lx_load from, struct lx_load to);
+struct lx_spot lx_policy_spot_for_one_more(struct lx_spot best, struct lx_spot other);
+u32 lx_policy_background_is_better_off(struct lx_spot here, struct lx_spot best);
+u32 lx_policy_background_gives(struct lx_load from, u32 waiting, u32 runs, struct lx_load to);
+struct lx_spot lx_policy_spot_to_pull_from(struct lx_spot busiest, struct lx_spot other);
+u32 lx_policy_virtual_before(u64 a, u64 b);
+u64 lx_policy_virtual_after(u64 vtime, u64 had, u32 weight);
+u64 lx_policy_virtual_moved(u64 vtime, u64 from, u64 to);
+u64 lx_policy_virtual_waits(u64 vtime, u64 clock, u64 slice);
+u64 lx_policy_virtual_begins(u64 vtime, u64 clock);
 
 #endif

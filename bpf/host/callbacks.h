@@ -6,7 +6,7 @@
  * Kernel threads go first: straight to the CPU's own queue. A real-time task is inserted into that queue in one place,
  * dispatch, by the CPU that the policy has linked it to; so there is at most one, and it is what the policy says. Until
  * then it is in custody: with the policy, not in any queue of the kernel's. Everything else waits by virtual time: in one
- * queue for all CPUs (background.h), or in one each (ordinary.h).
+ * queue for all CPUs (one_queue.h), or in one each (ordinary.h).
  */
 #ifndef LX_HOST_CALLBACKS_H
 #define LX_HOST_CALLBACKS_H
@@ -18,7 +18,7 @@
 #ifdef LX_SERVERS
 #include "ordinary.h"
 #else
-#include "background.h"
+#include "one_queue.h"
 #endif
 
 static __always_inline bool lx_is_kernel_thread(const struct task_struct *p)
@@ -115,9 +115,10 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	u32 task;
 	bool runs;
 
-	if (!c || c->instance == LX_NONE)
+	if (!c)
 		return false;
-	in = lx_instance_at(c->instance);
+	lx_nothing_is_taken(c);
+	in = lx_instance_of(c);
 	if (!in)
 		return false;
 	if (lx_tracing(LX_TRACE_EVENTS))
@@ -340,13 +341,10 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		lx_kick_cpu(cpu);
 }
 
-/*
- * Time in inverse proportion to its weight. What is left of the slice does not tell that time: a preemption takes the
- * whole slice away.
- */
+/* The task has had the CPU for `had` ns. */
 static __always_inline void lx_charge_background(struct task_struct *p, u64 had)
 {
-	scx_bpf_task_set_dsq_vtime(p, p->scx.dsq_vtime + had * 100 / p->scx.weight);
+	scx_bpf_task_set_dsq_vtime(p, lx_virtual_after(p->scx.dsq_vtime, had, p->scx.weight));
 }
 
 void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)

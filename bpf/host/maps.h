@@ -129,7 +129,8 @@ struct lx_host_cpu {
 	u32 forget;
 	/* The process that alone may admit tasks here; 0: any that may admit tasks at all. */
 	u32 closed_by;
-	u32 unused2;
+	/* A background task has left a queue for this CPU, and has yet to run. */
+	u32 taken;
 #endif
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Background work with a queue per CPU, by virtual time, and a deferrable server per CPU (servers.h).
- * policy/balance.h says which CPU is best; a task is placed when it wakes up and at the end of its slice, a CPU that
- * would idle takes from the busiest that gives, and what runs alone on a slow CPU moves to a faster one that idles.
+ * Background work with a queue per CPU and a deferrable server per CPU (servers.h). policy/background.h decides where it waits and
+ * when that changes, policy/virtual_time.h in which order it runs; here the CPUs are gone through.
  */
 #ifndef LX_HOST_ORDINARY_H
 #define LX_HOST_ORDINARY_H
 
-#include "balance.h"
+#include "background.h"
 #include "timers.h"
+#include "virtual_time.h"
 
 /* Queues of the CPUs have their numbers. */
 #define LX_ORDINARY(cpu) ((u64)(cpu))
@@ -59,43 +59,46 @@ static __always_inline bool lx_is_wanted(struct lx_instance *in, struct lx_host_
 	return LX_READ(lx_cpu(&in->state, c->index)->linked) != LX_NONE;
 }
 
+/* Whether a background task has the CPU, or is on its way there from a queue. */
+static __always_inline u32 lx_has_ordinary(struct lx_host_cpu *c)
+{
+	return LX_READ(c->ordinary) || LX_READ(c->taken);
+}
+
 /* What is ready or runs there: background tasks and real-time jobs. */
 static __always_inline struct lx_load lx_load_of(u32 cpu, struct lx_host_cpu *c)
 {
 	struct lx_instance *in = lx_instance_of(c);
-	struct lx_load load = {.speed = c->speed, .tasks = lx_waiting(cpu) + LX_READ(c->ordinary)};
+	struct lx_load load = {.speed = c->speed, .tasks = lx_waiting(cpu) + lx_has_ordinary(c)};
 
 	if (in)
 		load.tasks += LX_READ(in->state.ready_count) + lx_is_wanted(in, c);
 	return load;
 }
 
-/* The CPU that is best for the task, which is ready and on none; `own`, where it was, if no other is better. */
+/*
+ * The CPU that is best for the task, which is ready and on none; `own`, where it was, if no other is better. Speed and tasks of that one
+ * without the task; a speed of 0: it may not run there.
+ */
 u32 __noinline lx_place_beside(struct task_struct *p __arg_trusted, u32 own, u32 speed, u32 tasks)
 {
-	struct lx_load here = {.speed = speed, .tasks = tasks};
+	struct lx_spot here = {.cpu = own, .load = {.speed = speed, .tasks = tasks}};
 	struct lx_host_cpu *me = lx_host_cpu(bpf_get_smp_processor_id());
-	u32 best = here.speed ? own : LX_NONE;
+	struct lx_spot best = speed ? here : LX_NOWHERE;
 	u32 i = 0;
 
 	while (me && i < online_cpus && LX_MAY_LOOP) {
 		struct lx_host_cpu *c = lx_host_cpu(i);
 
-		if (c && c->speed && i != own && bpf_cpumask_test_cpu(i, p->cpus_ptr)) {
-			struct lx_load load = lx_load_of(i, c);
-
-			if (best == LX_NONE || lx_balance_is_better(load, here)) {
-				best = i;
-				here = load;
-			}
-		}
+		if (c && c->speed && i != own && bpf_cpumask_test_cpu(i, p->cpus_ptr))
+			best = lx_spot_for_one_more(best, (struct lx_spot){.cpu = i, .load = lx_load_of(i, c)});
 		i++;
 		LX_FORGET(me, i);
-		LX_FORGET(me, best);
-		LX_FORGET(me, here.speed);
-		LX_FORGET(me, here.tasks);
+		LX_FORGET(me, best.cpu);
+		LX_FORGET(me, best.load.speed);
+		LX_FORGET(me, best.load.tasks);
 	}
-	return best == LX_NONE ? own : best;
+	return best.cpu == LX_NONE ? own : best.cpu;
 }
 
 static __always_inline u32 lx_place(struct task_struct *p, u32 own, struct lx_load here)
@@ -137,7 +140,7 @@ static __noinline u64 lx_vtime_on(struct task_struct *p, u32 cpu)
 		return vtime;
 	from = lx_host_cpu(member->home);
 	member->home = cpu;
-	return from && to ? vtime - from->vtime_now + to->vtime_now : vtime;
+	return from && to ? lx_virtual_moved(vtime, from->vtime_now, to->vtime_now) : vtime;
 }
 
 /* The virtual time at which a task begins. */
@@ -175,9 +178,7 @@ static __noinline int lx_enqueue_at(struct task_struct *p, u64 enq_flags, u32 ow
 
 	if (!to)
 		return 0;
-	/* What a task saved by sleeping is limited to one slice. */
-	if (time_before(vtime, to->vtime_now - background_slice))
-		vtime = to->vtime_now - background_slice;
+	vtime = lx_virtual_waits(vtime, to->vtime_now, background_slice);
 	scx_bpf_dsq_insert_vtime(p, LX_ORDINARY(cpu), background_slice, vtime, enq_flags);
 	lx_notify(cpu, to, enq_flags & SCX_ENQ_LAST && cpu == own);
 	return 0;
@@ -195,19 +196,41 @@ static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_f
 	lx_enqueue_at(p, enq_flags, own, cpu);
 }
 
-/* A task that waits for `cpu` goes to the CPU that asks. */
-static __always_inline bool lx_take_ordinary(u32 cpu)
+/* The next that waits for `from` and may run on the CPU `c`, which asks, goes there. Until it runs, it counts as there. */
+static __always_inline bool lx_take_to(struct lx_host_cpu *c, u32 from)
 {
-	return scx_bpf_dsq_move_to_local(LX_ORDINARY(cpu));
+	if (!scx_bpf_dsq_move_to_local(LX_ORDINARY(from)))
+		return false;
+	c->taken = 1;
+	return true;
 }
 
-/* The CPU that has most to give to one with the load `here`, or LX_NONE: what waits there, or what runs there on a slower one. */
+/* The CPU has nothing left of what it was given, or it would not ask: what it had taken has gone elsewhere. */
+static __always_inline void lx_nothing_is_taken(struct lx_host_cpu *c)
+{
+	c->taken = 0;
+}
+
+/* The next that waits for the CPU, which asks. */
+static __always_inline bool lx_take_ordinary(u32 cpu)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+	return c && lx_take_to(c, cpu);
+}
+
+/* Whether a CPU gives one to that with the load `here`. */
+static __always_inline bool lx_gives(u32 cpu, struct lx_host_cpu *c, struct lx_load load, struct lx_load here)
+{
+	return lx_background_gives(load, lx_waiting(cpu), LX_READ(c->ordinary), here);
+}
+
+/* The CPU that has most to give to one with the load `here`, or LX_NONE. */
 u32 __noinline lx_busiest(u32 cpu, u32 speed, u32 tasks)
 {
 	struct lx_load here = {.speed = speed, .tasks = tasks};
 	struct lx_host_cpu *me = lx_host_cpu(cpu);
-	struct lx_load most = here;
-	u32 busiest = LX_NONE;
+	struct lx_spot most = LX_NOWHERE;
 	u32 i = 0;
 
 	while (me && i < online_cpus && LX_MAY_LOOP) {
@@ -215,20 +238,17 @@ u32 __noinline lx_busiest(u32 cpu, u32 speed, u32 tasks)
 
 		if (c && c->speed && i != cpu) {
 			struct lx_load load = lx_load_of(i, c);
-			bool gives = lx_waiting(i) || (LX_READ(c->ordinary) && c->speed < here.speed);
 
-			if (gives && lx_balance_moves(load, here) && (busiest == LX_NONE || lx_balance_is_busier(load, most))) {
-				busiest = i;
-				most = load;
-			}
+			if (lx_gives(i, c, load, here))
+				most = lx_spot_to_pull_from(most, (struct lx_spot){.cpu = i, .load = load});
 		}
 		i++;
 		LX_FORGET(me, i);
-		LX_FORGET(me, busiest);
-		LX_FORGET(me, most.speed);
-		LX_FORGET(me, most.tasks);
+		LX_FORGET(me, most.cpu);
+		LX_FORGET(me, most.load.speed);
+		LX_FORGET(me, most.load.tasks);
 	}
-	return busiest;
+	return most.cpu;
 }
 
 /* Takes a task that waits on any CPU that gives, where none of the busiest CPU's may run here. */
@@ -242,8 +262,8 @@ u32 __noinline lx_take_from_any(u32 cpu, u32 speed, u32 tasks)
 	while (me && i < online_cpus && !taken && LX_MAY_LOOP) {
 		struct lx_host_cpu *other = lx_host_cpu(i);
 
-		if (other && other->speed && i != cpu && lx_waiting(i) && lx_balance_moves(lx_load_of(i, other), here))
-			taken = lx_take_ordinary(i);
+		if (other && other->speed && i != cpu && lx_waiting(i) && lx_gives(i, other, lx_load_of(i, other), here))
+			taken = lx_take_to(me, i);
 		i++;
 		LX_FORGET(me, i);
 		LX_FORGET(me, taken);
@@ -251,8 +271,7 @@ u32 __noinline lx_take_from_any(u32 cpu, u32 speed, u32 tasks)
 	return taken;
 }
 
-/* The CPU would idle: it takes tasks from CPUs with too many. A running one is asked to come: its CPU checks
- * whether it is better off elsewhere. */
+/* The CPU would idle: it pulls. A running task is asked to come: its CPU decides as at the end of a slice. */
 u32 __noinline lx_take_from_others(u32 cpu)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -267,7 +286,7 @@ u32 __noinline lx_take_from_others(u32 cpu)
 	from = lx_busiest(cpu, here.speed, here.tasks);
 	if (from == LX_NONE)
 		return false;
-	if (lx_take_ordinary(from) || lx_take_from_any(cpu, here.speed, here.tasks))
+	if (lx_take_to(c, from) || lx_take_from_any(cpu, here.speed, here.tasks))
 		return true;
 	lx_kick_cpu(from);
 	return false;
@@ -297,7 +316,8 @@ static __noinline bool lx_is_best_here(u32 cpu, struct task_struct *p)
 		return true;
 	best = lx_place(p, cpu, lx_load_without(p, cpu, c, c->ordinary));
 	other = lx_host_cpu(best);
-	return best == cpu || !other || !lx_balance_moves(lx_load_of(cpu, c), lx_load_of(best, other));
+	return !other || !lx_background_is_better_off((struct lx_spot){.cpu = cpu, .load = lx_load_of(cpu, c)},
+						      (struct lx_spot){.cpu = best, .load = lx_load_of(best, other)});
 }
 
 static __always_inline bool lx_ordinary_goes_on(u32 cpu, struct task_struct *p)
@@ -352,9 +372,9 @@ static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx
 	u64 now = c->background_since;
 
 	scx_bpf_task_set_dsq_vtime(p, vtime);
-	if (time_before(c->vtime_now, vtime))
-		c->vtime_now = vtime;
+	c->vtime_now = lx_virtual_begins(vtime, c->vtime_now);
 	c->ordinary = 1;
+	c->taken = 0;
 	c->charged = now;
 	c->shown = c->gave_way;
 	if (in && c->gave_way == LX_OTHER_SERVER)

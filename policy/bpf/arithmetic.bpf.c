@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What hosts compute beside a policy (admission.h, reserve.h, deferrable.h, balance.h), for the conformance rig: numbers in, numbers out. */
+/*
+ * What hosts compute beside a policy (admission.h, reserve.h, deferrable.h, background.h, virtual_time.h), for the conformance
+ * rig: numbers in, numbers out.
+ */
 #include "../admission.h"
-#include "../balance.h"
+#include "../background.h"
 #include "../deferrable.h"
+#include "../virtual_time.h"
 
 char _license[] __attribute__((section("license"), used)) = "GPL";
 
@@ -73,5 +77,31 @@ __attribute__((section("syscall"), used)) int balance(struct lx_rig_numbers *n)
 	n->out[0] = (u64)lx_balance_is_better(a, b);
 	n->out[1] = (u64)lx_balance_is_busier(a, b);
 	n->out[2] = (u64)lx_balance_moves(a, b);
+	return 0;
+}
+
+/* Spots of CPUs 0 and 1, with speeds in[0], in[2] and tasks in[1], in[3]; in[4]: how many wait on the first; in[5]: whether one runs. */
+__attribute__((section("syscall"), used)) int background(struct lx_rig_numbers *n)
+{
+	struct lx_spot a = {.cpu = 0, .load = {.speed = (u32)n->in[0], .tasks = (u32)n->in[1]}};
+	struct lx_spot b = {.cpu = 1, .load = {.speed = (u32)n->in[2], .tasks = (u32)n->in[3]}};
+
+	n->out[0] = lx_spot_for_one_more(lx_spot_for_one_more(LX_NOWHERE, a), b).cpu;
+	n->out[1] = lx_spot_to_pull_from(lx_spot_to_pull_from(LX_NOWHERE, a), b).cpu;
+	n->out[2] = (u64)lx_background_is_better_off(a, b);
+	n->out[3] = (u64)lx_background_gives(a.load, (u32)n->in[4], n->in[5] != 0, b.load);
+	return 0;
+}
+
+/* A task with virtual time in[0] has had the CPU for in[1] at weight in[2], and goes from a queue at in[3] to one at in[4]; slices of in[5]. */
+__attribute__((section("syscall"), used)) int virtual_time(struct lx_rig_numbers *n)
+{
+	u64 vtime = lx_virtual_after(n->in[0], n->in[1], (u32)n->in[2]);
+
+	vtime = lx_virtual_moved(vtime, n->in[3], n->in[4]);
+	n->out[0] = vtime;
+	n->out[1] = lx_virtual_waits(vtime, n->in[4], n->in[5]);
+	n->out[2] = lx_virtual_begins(vtime, n->in[4]);
+	n->out[3] = (u64)lx_virtual_before(vtime, n->in[4]);
 	return 0;
 }

@@ -1,7 +1,9 @@
 //! What hosts compute beside a policy, natively and as BPF.
 
 use laxity_conformance::{Programs, available};
-use laxity_policy::{Admission, Load, NEVER, Refused, Reserve, Server, TaskParameters};
+use laxity_policy::{
+    Admission, Load, NEVER, Refused, Reserve, Server, Spot, TaskParameters, VirtualTime,
+};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -127,13 +129,67 @@ fn balance_is_the_same() {
                 tasks: u32::try_from(draw(&mut random, bits)).expect("32 bits").min(u32::MAX - 1),
             };
             let (a, b) = (load(), load());
-            let expected = [a.is_better_than(b), a.is_busier_than(b), a.gives_to(b)].map(u64::from);
+            let expected = [a.is_better_than(b), a.is_busier_than(b), a.moves_to(b)].map(u64::from);
             for (seen, answer) in seen.iter_mut().zip(expected) {
                 *seen += answer;
             }
             let numbers = [a.speed, a.tasks, b.speed, b.tasks, 0, 0].map(u64::from);
             let [better, busier, moves] = expected;
             assert_eq!(programs.compute("balance", numbers), Ok([better, busier, moves, 0]), "{numbers:?}");
+        }
+        assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
+    });
+}
+
+#[test]
+fn places_of_background_work_are_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(6, 1);
+        let mut seen = [0; 4];
+        for _ in 0..5000 {
+            let bits = random.random_range(2..=32);
+            let mut load = || Load {
+                speed: u32::try_from(draw(&mut random, bits)).expect("32 bits").max(1),
+                tasks: u32::try_from(draw(&mut random, bits)).expect("32 bits").min(u32::MAX - 1),
+            };
+            let (a, b) = (Spot { cpu: 0, load: load() }, Spot { cpu: 1, load: load() });
+            let waiting = random.random_range(0..2);
+            let runs = random.random_bool(0.5);
+            let expected = [
+                Spot::NOWHERE.or_for_one_more(a).or_for_one_more(b).cpu.into(),
+                Spot::NOWHERE.or_to_pull_from(a).or_to_pull_from(b).cpu.into(),
+                u64::from(a.is_left_for(b)),
+                u64::from(a.load.gives_to(waiting, runs, b.load)),
+            ];
+            for (seen, answer) in seen.iter_mut().zip(expected) {
+                *seen += answer;
+            }
+            let numbers =
+                [a.load.speed, a.load.tasks, b.load.speed, b.load.tasks, waiting, runs.into()].map(u64::from);
+            assert_eq!(programs.compute("background", numbers), Ok(expected), "{numbers:?}");
+        }
+        assert!(seen.iter().all(|&times| times > 280), "{seen:?}");
+    });
+}
+
+#[test]
+fn virtual_times_are_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(7, 1);
+        let mut seen = [0; 2];
+        for _ in 0..5000 {
+            let bits = random.random_range(8..50);
+            let [had, lead, slice] = [bits; 3].map(|bits| draw(&mut random, bits));
+            let [from, to]: [u64; 2] = random.random();
+            let weight = random.random_range(1..=10_000);
+            let vtime = from.wrapping_sub(lead);
+            let moved = VirtualTime(vtime).after(had, weight).moved(VirtualTime(from), VirtualTime(to));
+            let clock = VirtualTime(to);
+            let before = moved.is_before(clock);
+            seen[usize::from(before)] += 1;
+            let expected = [moved.0, moved.waits(clock, slice).0, moved.begins(clock).0, before.into()];
+            let numbers = [vtime, had, weight.into(), from, to, slice];
+            assert_eq!(programs.compute("virtual_time", numbers), Ok(expected), "{numbers:?}");
         }
         assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
     });

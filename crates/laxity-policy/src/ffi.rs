@@ -50,6 +50,19 @@ const _: () = {
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
+pub struct lx_spot {
+    pub cpu: u32_,
+    pub load: lx_load,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of lx_spot"][::core::mem::size_of::<lx_spot>() - 12usize];
+    ["Alignment of lx_spot"][::core::mem::align_of::<lx_spot>() - 4usize];
+    ["Offset of field: lx_spot::cpu"][::core::mem::offset_of!(lx_spot, cpu) - 0usize];
+    ["Offset of field: lx_spot::load"][::core::mem::offset_of!(lx_spot, load) - 4usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
 pub struct lx_reserve {
     pub period_start: u64_,
     pub used: u64_,
@@ -1023,4 +1036,36 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn lx_policy_balance_moves(from: lx_load, to: lx_load) -> u32_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_spot_for_one_more(best: lx_spot, other: lx_spot) -> lx_spot;
+}
+unsafe extern "C" {
+    pub fn lx_policy_background_is_better_off(here: lx_spot, best: lx_spot) -> u32_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_background_gives(
+        from: lx_load,
+        waiting: u32_,
+        runs: u32_,
+        to: lx_load,
+    ) -> u32_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_spot_to_pull_from(busiest: lx_spot, other: lx_spot) -> lx_spot;
+}
+unsafe extern "C" {
+    pub fn lx_policy_virtual_before(a: u64_, b: u64_) -> u32_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_virtual_after(vtime: u64_, had: u64_, weight: u32_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_virtual_moved(vtime: u64_, from: u64_, to: u64_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_virtual_waits(vtime: u64_, clock: u64_, slice: u64_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_virtual_begins(vtime: u64_, clock: u64_) -> u64_;
 }

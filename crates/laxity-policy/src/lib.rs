@@ -7,11 +7,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod admission;
-mod balance;
+mod background;
 mod deferrable;
 mod instance;
 mod reserve;
 mod table;
+mod virtual_time;
 
 /// `policy/native.h` in Rust, made by bindgen (`make bless`); `crates/laxity-conformance/tests/bindings.rs` compares them.
 #[allow(
@@ -27,11 +28,12 @@ mod table;
 mod ffi;
 
 pub use admission::{Admission, Refused, bandwidth};
-pub use balance::Load;
+pub use background::{Load, Spot};
 pub use deferrable::Server;
 pub use instance::{Action, Config, Event, Instance, Locks, Replenishment, TaskParameters, action, note};
 pub use reserve::Reserve;
 pub use table::Table;
+pub use virtual_time::VirtualTime;
 
 /// No task, no CPU.
 pub const NONE: u32 = u32::MAX;

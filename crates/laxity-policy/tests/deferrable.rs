@@ -331,7 +331,7 @@ fn next_move(loads: &[Load]) -> Option<(usize, usize)> {
     let to = (0..loads.len()).reduce(first_best)?;
     let busier = |best: usize, core: usize| if loads[core].is_busier_than(loads[best]) { core } else { best };
     let from =
-        (0..loads.len()).filter(|&core| core != to && loads[core].gives_to(loads[to])).reduce(busier)?;
+        (0..loads.len()).filter(|&core| core != to && loads[core].moves_to(loads[to])).reduce(busier)?;
     Some((from, to))
 }
 

@@ -1,23 +1,24 @@
 //! Background tasks: on CPUs that no real-time task holds, and before real-time tasks where a server says so.
 //!
-//! They wait in one queue, or under amp-rm in one per CPU (`idle/balance.rs`). A CPU that is free for them takes the first; a real-time task takes the
-//! CPU away, and what ran there goes back to the front. At a tick those that ran go to the back, so that all get their turn,
-//! and decide whether to go on; under amp-rm queues are then balanced, and a CPU without work gets some whenever it has none.
+//! They wait by virtual time in one queue, or under amp-rm in one per CPU (`idle/balance.rs`). A CPU that is free for them takes the
+//! next; a real-time task takes the CPU away, and what ran there is placed anew. A slice is a tick: at its end tasks decide whether they
+//! go on, and those that do leave the CPU to what waits for it.
 
 mod balance;
 
 use super::masks::Masks;
-use super::queues::{CoreQueue, Queues};
+use super::queues::{CoreQueue, Queue, Queues};
 use super::servers::Servers;
 use super::{CellState, CpuState, Engine, NEVER, NONE, index_u32};
 use crate::background::{Background, BackgroundSummary};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_model::Policy;
+use laxity_policy::VirtualTime;
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -35,6 +36,11 @@ struct Member {
     since: u64,
     ran: u64,
     waited: u64,
+    vtime: VirtualTime,
+    /// The CPU for which it waited or on which it ran last: its virtual time is relative to that. [`NONE`]: it has yet to begin.
+    home: u32,
+    /// Since when it has had its CPU.
+    began: u64,
 }
 
 /// The background tasks while they are simulated.
@@ -71,10 +77,18 @@ impl Idle {
         }
         let queues = match setup.scheduler.policy {
             Policy::AmpRm => Queues::PerCore(core_queues(cpus, &open)),
-            _ => Queues::Shared(VecDeque::new()),
+            _ => Queues::Shared(Queue::default()),
         };
         let cores = cpus.iter().enumerate().filter(|(_, cpu)| open(cpu)).map(|(core, _)| index_u32(core));
-        let member = |state: State| Member { state, since: 0, ran: 0, waited: 0 };
+        let member = |state: State| Member {
+            state,
+            since: 0,
+            ran: 0,
+            waited: 0,
+            vtime: VirtualTime::default(),
+            home: NONE,
+            began: 0,
+        };
         let of_the_set = if setup.has_ordinary_tasks() { setup.set.tasks().len() } else { 0 };
         let of_task = |id: usize| if setup.ordinary.contains(&id) { State::Blocked } else { State::Absent };
         let members =
@@ -112,10 +126,18 @@ impl Idle {
     }
 
     /// A real-time task takes the CPU. Returns what ran there, if anything.
-    fn taken(&mut self, core: u32, now: u64) -> Option<u32> {
+    fn taken(&mut self, core: u32, ready: impl Fn(usize) -> u32, now: u64) -> Option<u32> {
         self.free.remove(&core);
         let id = self.stop(core, now)?;
-        self.queues.push_front(core, id);
+        self.place_one(id, &ready);
+        Some(id)
+    }
+
+    /// The kernel takes the CPU for its own work. Returns what ran there, if anything; it waits for this CPU.
+    fn interrupted(&mut self, core: u32, now: u64) -> Option<u32> {
+        self.free.remove(&core);
+        let id = self.stop(core, now)?;
+        self.waits_at(id, core);
         Some(id)
     }
 
@@ -128,15 +150,37 @@ impl Idle {
         if let Some(servers) = &mut self.servers {
             servers.charge(core, now);
         }
+        let member = &mut self.members[id as usize];
+        member.vtime = member.vtime.after(now - member.began, VirtualTime::USUAL_WEIGHT);
         self.turn(id, State::Ready, now);
         Some(id)
+    }
+
+    /// The task comes to the CPU: its virtual time is relative to that from now on.
+    fn comes_to(&mut self, id: u32, core: u32) {
+        let member = &mut self.members[id as usize];
+        let (to, from) = (self.queues.clock(core), std::mem::replace(&mut member.home, core));
+        member.vtime = if from == NONE { to } else { member.vtime.moved(self.queues.clock(from), to) };
+    }
+
+    /// The task, which is ready and on no CPU, waits for this one.
+    fn waits_at(&mut self, id: u32, core: u32) {
+        self.comes_to(id, core);
+        let vtime = self.members[id as usize].vtime.waits(self.queues.clock(core), self.tick_ns());
+        self.members[id as usize].vtime = vtime;
+        self.queues.insert(core, id, vtime);
     }
 
     /// The next waiting task takes a free CPU, if there are both.
     fn place(&mut self, now: u64) -> Option<(u32, u32)> {
         let (queues, masks) = (&self.queues, &self.masks);
         let core = *self.free.iter().find(|&&core| queues.waits_for(core, masks))?;
-        let id = self.queues.pop(core, &self.masks)?;
+        let id = self.queues.take(core, core, &self.masks)?;
+        self.comes_to(id, core);
+        let member = &mut self.members[id as usize];
+        member.began = now;
+        let queue = self.queues.of_mut(core);
+        queue.clock = member.vtime.begins(queue.clock);
         self.free.remove(&core);
         self.on_core[core as usize] = id;
         if let Some(servers) = &mut self.servers {
@@ -163,20 +207,11 @@ impl Idle {
         if self.servers.is_some() { self.on_core.len() } else { 0 }
     }
 
-    /// The end of a tick. Those that ran leave their CPUs, in id order: pairs of CPU and id.
-    fn tick(&mut self, now: u64) -> Vec<(u32, u32)> {
+    /// The end of a tick: those that are there decide, in id order. Those that leave their CPUs, with them.
+    fn decide(&mut self, now: u64) -> Vec<(u32, u32)> {
         let mut stopped = Vec::new();
-        for id in 0..index_u32(self.members.len()) {
-            let Some(&task) = self.background.tasks.get(id as usize) else {
-                // One that does not decide: it has a job.
-                if let State::Running(core) = self.members[id as usize].state {
-                    stopped.push((core, id));
-                    self.stop(core, now);
-                    self.free.insert(core);
-                    self.arriving.push(id);
-                }
-                continue;
-            };
+        for id in 0..index_u32(self.background.tasks.len()) {
+            let task = self.background.tasks[id as usize];
             match self.members[id as usize].state {
                 State::Absent if task.arrival.as_ns() <= now => {
                     self.summary.entered += 1;
@@ -184,16 +219,16 @@ impl Idle {
                 }
                 State::Blocked => self.choose(id, task.run_ratio_ppm, now),
                 State::Running(core) => {
+                    self.turn(id, State::Running(core), now);
+                    let exits = self.members[id as usize].ran >= task.lifetime.as_ns();
+                    if !exits && self.goes_on(task.run_ratio_ppm) {
+                        continue;
+                    }
                     stopped.push((core, id));
                     self.stop(core, now);
                     self.free.insert(core);
-                    self.turn(id, State::Blocked, now);
-                    if self.members[id as usize].ran >= task.lifetime.as_ns() {
-                        self.turn(id, State::Exited, now);
-                        self.summary.exited += 1;
-                    } else {
-                        self.choose(id, task.run_ratio_ppm, now);
-                    }
+                    self.turn(id, if exits { State::Exited } else { State::Blocked }, now);
+                    self.summary.exited += u64::from(exits);
                 }
                 State::Absent | State::Ready | State::Exited => {}
             }
@@ -201,8 +236,27 @@ impl Idle {
         stopped
     }
 
+    /// The end of a tick: tasks decide, those that have become ready are placed, and slices end. Those that leave their CPUs, with
+    /// them.
+    fn tick(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
+        let mut stopped = self.decide(now);
+        self.place_arriving(&ready);
+        for core in 0..index_u32(self.on_core.len()) {
+            let id = self.on_core[core as usize];
+            if self.slice_ends(core, &ready, now) {
+                stopped.push((core, id));
+            }
+        }
+        stopped
+    }
+
+    /// Whether a task contends in the next tick.
+    fn goes_on(&mut self, run_ratio_ppm: u32) -> bool {
+        self.rng.random_range(0..1_000_000) < run_ratio_ppm
+    }
+
     fn choose(&mut self, id: u32, run_ratio_ppm: u32, now: u64) {
-        if self.rng.random_range(0..1_000_000) < run_ratio_ppm {
+        if self.goes_on(run_ratio_ppm) {
             self.turn(id, State::Ready, now);
             self.arriving.push(id);
         } else {
@@ -282,6 +336,7 @@ impl Idle {
             State::Absent | State::Blocked | State::Exited => {}
         }
         self.turn(id, State::Absent, now);
+        self.members[id as usize].home = NONE;
         left
     }
 
@@ -293,11 +348,11 @@ impl Idle {
         id
     }
 
-    /// The member, which has left the CPU, has its next job from `release` on: if that has arrived, it is the next one there.
-    pub fn awaits(&mut self, core: u32, id: u32, release: u64, now: u64) {
+    /// The member, which has left its CPU, has its next job from `release` on: if that has arrived, it is to be placed.
+    pub fn awaits(&mut self, id: u32, release: u64, now: u64) {
         match release {
             NEVER => self.turn(id, State::Exited, now),
-            release if release <= now => self.queues.push_front(core, id),
+            release if release <= now => self.arriving.push(id),
             _ => self.turn(id, State::Blocked, now),
         }
     }
@@ -321,7 +376,7 @@ fn core_queues(cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Vec<CoreQ
     let shift = (u64::BITS - highest.leading_zeros()).saturating_sub(u32::BITS);
     let speed = |cpu: &CpuState| u32::try_from(cpu.rate >> shift).expect("shifted into 32 bits").max(1);
     cpus.iter()
-        .map(|cpu| CoreQueue { waiting: VecDeque::new(), open: open(cpu), speed: speed(cpu) })
+        .map(|cpu| CoreQueue { own: Queue::default(), open: open(cpu), speed: speed(cpu) })
         .collect()
 }
 
@@ -335,9 +390,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn background_tick(&mut self) {
         let Some(idle) = &mut self.idle else { return };
         let next = self.now + idle.tick_ns();
-        let mut stopped = idle.tick(self.now);
         let (cells, cpus) = (&self.cells, &self.cpus);
-        stopped.extend(idle.balance(|core| ready_jobs(cells, cpus, core), self.now));
+        let stopped = idle.tick(|core| ready_jobs(cells, cpus, core), self.now);
         self.timers.set(self.cells.len(), if next <= self.horizon { next } else { NEVER });
         self.emit_stopped(stopped);
     }
@@ -346,8 +400,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn place_arriving(&mut self) {
         let Some(idle) = &mut self.idle else { return };
         let (cells, cpus) = (&self.cells, &self.cpus);
-        let stopped = idle.balance(|core| ready_jobs(cells, cpus, core), self.now);
-        self.emit_stopped(stopped);
+        idle.place_arriving(|core| ready_jobs(cells, cpus, core));
     }
 
     /// The clock of a server has come: it is asked in this instant.
@@ -382,13 +435,29 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A CPU has been taken by a real-time task, or given up by one.
-    pub(super) fn background_yields(&mut self, core: u32, taken: bool) {
-        let now = self.now;
-        let Some(idle) = &mut self.idle else { return };
-        if !taken {
+    /// No real-time task has the CPU, or is about to.
+    pub(super) fn background_may_have(&mut self, core: u32) {
+        if let Some(idle) = &mut self.idle
+            && idle.on_core[core as usize] == NONE
+        {
             idle.free.insert(core);
-        } else if let Some(id) = idle.taken(core, now) {
+        }
+    }
+
+    /// A real-time task takes the CPU. Whether a background task had to leave it.
+    pub(super) fn background_gives_up(&mut self, core: u32) -> bool {
+        let now = self.now;
+        let Some(idle) = &mut self.idle else { return false };
+        let (cells, cpus) = (&self.cells, &self.cpus);
+        let Some(id) = idle.taken(core, |core| ready_jobs(cells, cpus, core), now) else { return false };
+        self.emit_background(EventKind::BackgroundStop, core, id);
+        true
+    }
+
+    /// The kernel has taken the CPU.
+    pub(super) fn background_is_interrupted(&mut self, core: u32) {
+        let now = self.now;
+        if let Some(id) = self.idle.as_mut().and_then(|idle| idle.interrupted(core, now)) {
             self.emit_background(EventKind::BackgroundStop, core, id);
         }
     }

@@ -229,7 +229,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 self.take_core(cpu, self.cpus[cpu as usize].decided);
                 self.progress(cpu);
                 if self.has_background() && self.cpus[cpu as usize].running == NONE {
-                    self.background_yields(cpu, false);
+                    self.background_may_have(cpu);
                 }
             }
         }
@@ -302,7 +302,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         self.account(cpu as usize);
         if self.has_background() {
-            self.background_yields(cpu, true);
+            self.background_is_interrupted(cpu);
         }
         self.cpus[cpu as usize].since = NEVER;
         self.clocks.set(cpu as usize, NEVER);

@@ -26,9 +26,4 @@ impl Masks {
         let mask = self.of.get(task).and_then(Option::as_ref);
         mask.is_none_or(|mask| mask[core as usize])
     }
-
-    /// Whether they forbid anything.
-    pub fn forbid(&self) -> bool {
-        self.of.iter().flatten().any(|mask| mask.contains(&false))
-    }
 }

@@ -2,7 +2,7 @@
 //! yet.
 //!
 //! Their jobs arrive when those of a real-time task would, run one after the other among the background tasks, and end when their work
-//! is done. At a tick they go to the back of their queue, as background tasks do.
+//! is done. At a tick their slice ends, as that of background tasks does.
 
 use super::{Engine, EventKind, NEVER, index_u32};
 use crate::observer::Observer;
@@ -95,8 +95,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.observer.job(&job);
         let release = self.next_job(index_u32(task), now);
         if let Some(idle) = &mut self.idle {
-            idle.awaits(number, id, release, now);
+            idle.awaits(id, release, now);
         }
+        self.place_arriving();
     }
 
     /// At the end of an instant: the CPUs' clocks say when background jobs of the set's tasks end, the timer when

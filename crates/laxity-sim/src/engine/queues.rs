@@ -1,147 +1,115 @@
-//! Where background tasks wait: in one queue, or one per CPU, balanced by the CPUs' speeds.
+//! Where background tasks wait, by virtual time (`policy/virtual_time.h`): in one queue, or in one per CPU.
 
 use super::index_u32;
 use super::masks::Masks;
-use laxity_policy::Load;
+use laxity_policy::{Load, VirtualTime};
 use std::collections::VecDeque;
 
 /// The queues.
 pub(super) enum Queues {
     /// One for all CPUs.
-    Shared(VecDeque<u32>),
+    Shared(Queue),
     /// One per CPU (amp-rm).
     PerCore(Vec<CoreQueue>),
 }
 
-/// The queue of a CPU, where the policy decides how long it is (`policy/balance.h`).
+/// The queue of a CPU, where the policy decides what waits there (`policy/background.h`).
 pub(super) struct CoreQueue {
-    pub waiting: VecDeque<u32>,
+    pub own: Queue,
     /// Whether background tasks run there at all.
     pub open: bool,
     /// The CPU's speed relative to the others'.
     pub speed: u32,
 }
 
+/// Tasks that wait, in the order in which they are to run.
+#[derive(Default)]
+pub(super) struct Queue {
+    waiting: VecDeque<(VirtualTime, u32)>,
+    pub clock: VirtualTime,
+}
+
+impl Queue {
+    fn insert(&mut self, id: u32, vtime: VirtualTime) {
+        let place = self.waiting.partition_point(|&(other, _)| !vtime.is_before(other));
+        self.waiting.insert(place, (vtime, id));
+    }
+
+    /// The first that `may` be taken leaves the queue.
+    fn take(&mut self, may: impl Fn(u32) -> bool) -> Option<u32> {
+        let first = self.waiting.iter().position(|&(_, id)| may(id))?;
+        self.waiting.remove(first).map(|(_, id)| id)
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> u32 {
+        index_u32(self.waiting.len())
+    }
+}
+
 impl Queues {
-    /// Whether something waits for the CPU. What is in a CPU's own queue may run there.
-    pub fn waits_for(&self, core: u32, masks: &Masks) -> bool {
+    /// The queue in which what runs on the CPU waits.
+    fn of(&self, core: u32) -> &Queue {
         match self {
-            Queues::Shared(queue) => queue.iter().any(|&id| masks.allow(id, core)),
-            Queues::PerCore(queues) => !queues[core as usize].waiting.is_empty(),
+            Queues::Shared(queue) => queue,
+            Queues::PerCore(queues) => &queues[core as usize].own,
         }
     }
 
-    /// A task that was taken off the CPU goes first again.
-    pub fn push_front(&mut self, core: u32, id: u32) {
+    /// The same, to change it.
+    pub fn of_mut(&mut self, core: u32) -> &mut Queue {
         match self {
-            Queues::Shared(queue) => queue.push_front(id),
-            Queues::PerCore(queues) => queues[core as usize].waiting.push_front(id),
+            Queues::Shared(queue) => queue,
+            Queues::PerCore(queues) => &mut queues[core as usize].own,
         }
+    }
+
+    /// What the clock of the CPU's queue shows.
+    pub fn clock(&self, core: u32) -> VirtualTime {
+        self.of(core).clock
+    }
+
+    /// How many wait for the CPU, or for others as well.
+    pub fn waiting(&self, core: u32) -> u32 {
+        self.of(core).len()
+    }
+
+    /// The queues of the CPUs, where they have their own.
+    pub fn per_core(&self) -> Option<&[CoreQueue]> {
+        match self {
+            Queues::Shared(_) => None,
+            Queues::PerCore(queues) => Some(queues),
+        }
+    }
+
+    /// The CPU's speed, unless background tasks do not run there.
+    pub fn load(&self, core: u32, runs: bool, ready: u32) -> Option<Load> {
+        let queue = self.per_core()?.get(core as usize).filter(|queue| queue.open)?;
+        Some(Load { speed: queue.speed, tasks: queue.own.len() + u32::from(runs) + ready })
+    }
+
+    /// Whether something waits for the CPU that may run there.
+    pub fn waits_for(&self, core: u32, masks: &Masks) -> bool {
+        self.of(core).waiting.iter().any(|&(_, id)| masks.allow(id, core))
+    }
+
+    /// The task waits for the CPU from now on.
+    pub fn insert(&mut self, core: u32, id: u32, vtime: VirtualTime) {
+        self.of_mut(core).insert(id, vtime);
     }
 
     /// A task does not wait any more.
     pub fn remove(&mut self, id: u32) {
+        let remove = |queue: &mut Queue| queue.waiting.retain(|&(_, other)| other != id);
         match self {
-            Queues::Shared(queue) => queue.retain(|&other| other != id),
-            Queues::PerCore(queues) => {
-                queues.iter_mut().for_each(|queue| queue.waiting.retain(|&other| other != id))
-            }
+            Queues::Shared(queue) => remove(queue),
+            Queues::PerCore(queues) => queues.iter_mut().for_each(|queue| remove(&mut queue.own)),
         }
     }
 
-    /// The first that waits for the CPU.
-    pub fn pop(&mut self, core: u32, masks: &Masks) -> Option<u32> {
-        match self {
-            Queues::Shared(queue) => {
-                let first = queue.iter().position(|&id| masks.allow(id, core))?;
-                queue.remove(first)
-            }
-            Queues::PerCore(queues) => queues[core as usize].waiting.pop_front(),
-        }
-    }
-}
-
-/// The CPUs' loads while tasks are placed: background tasks that wait or run there, and real-time jobs that are ready.
-pub(super) struct Loads {
-    /// By CPU; nothing where background tasks do not run.
-    loads: Vec<Option<Load>>,
-    /// Background tasks of each CPU.
-    own: Vec<u32>,
-}
-
-impl Loads {
-    /// `on_core` says whether a background task runs there, `ready` how many real-time jobs are.
-    pub fn of(queues: &[CoreQueue], on_core: impl Fn(usize) -> bool, ready: impl Fn(usize) -> u32) -> Loads {
-        let own: Vec<u32> = queues
-            .iter()
-            .enumerate()
-            .map(|(core, queue)| index_u32(queue.waiting.len()) + u32::from(on_core(core)))
-            .collect();
-        let loads = queues.iter().zip(&own).enumerate().map(|(core, (queue, &own))| {
-            queue.open.then(|| Load { speed: queue.speed, tasks: own + ready(core) })
-        });
-        Loads { loads: loads.collect(), own }
-    }
-
-    /// Where one more task is placed best, of the CPUs where it may be.
-    pub fn best(&self, may: impl Fn(u32) -> bool) -> Option<u32> {
-        let mut best: Option<(usize, Load)> = None;
-        for (core, load) in self.open().filter(|&(core, _)| may(index_u32(core))) {
-            if best.is_none_or(|(_, best)| load.is_better_than(best)) {
-                best = Some((core, load));
-            }
-        }
-        best.map(|(core, _)| index_u32(core))
-    }
-
-    /// A move that makes loads more even: to where a task is placed best, from the busiest of those that give one there. `can_give`
-    /// says of two CPUs whether the first has a task that may run on the second; only where that `forbids` anything, others than the
-    /// best get one.
-    pub fn next_move(&self, forbids: bool, can_give: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
-        let mut passed = Vec::new();
-        loop {
-            let to = self.best(|core| !passed.contains(&core))?;
-            match self.source_for(to, |from| can_give(from, to)) {
-                Some(from) => return Some((from, to)),
-                None if forbids => passed.push(to),
-                None => return None,
-            }
-        }
-    }
-
-    /// The CPU from which `to` gets a background task: the busiest of those that give it one, and can.
-    pub fn source_for(&self, to: u32, can_give: impl Fn(u32) -> bool) -> Option<u32> {
-        let target = self.loads[to as usize]?;
-        let mut busiest: Option<(usize, Load)> = None;
-        let sources = self.open().filter(|&(core, load)| self.own[core] > 0 && load.gives_to(target));
-        let others = sources.filter(|&(core, _)| index_u32(core) != to && can_give(index_u32(core)));
-        for (core, load) in others {
-            if busiest.is_none_or(|(_, busiest)| load.is_busier_than(busiest)) {
-                busiest = Some((core, load));
-            }
-        }
-        busiest.map(|(core, _)| index_u32(core))
-    }
-
-    /// A task was placed there.
-    pub fn add(&mut self, core: u32) {
-        self.own[core as usize] += 1;
-        if let Some(load) = &mut self.loads[core as usize] {
-            load.tasks += 1;
-        }
-    }
-
-    /// A task has moved.
-    pub fn shift(&mut self, from: u32, to: u32) {
-        self.add(to);
-        self.own[from as usize] -= 1;
-        if let Some(load) = &mut self.loads[from as usize] {
-            load.tasks -= 1;
-        }
-    }
-
-    fn open(&self) -> impl Iterator<Item = (usize, Load)> {
-        self.loads.iter().enumerate().filter_map(|(core, load)| Some((core, (*load)?)))
+    /// The next of the queue of `from` that may run on `core` leaves it.
+    pub fn take(&mut self, from: u32, core: u32, masks: &Masks) -> Option<u32> {
+        self.of_mut(from).take(|id| masks.allow(id, core))
     }
 }
 
@@ -150,14 +118,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_core_that_nothing_may_go_to_leaves_its_turn_to_the_next() {
-        let queue =
-            |tasks: u32| CoreQueue { waiting: (0..tasks).collect::<VecDeque<u32>>(), open: true, speed: 1 };
-        let queues: Vec<CoreQueue> = [4, 0, 1].into_iter().map(queue).collect();
-        let loads = Loads::of(&queues, |_| false, |_| 0);
-        assert_eq!(loads.next_move(true, |_, _| true), Some((0, 1)));
-        assert_eq!(loads.next_move(true, |from, to| (from, to) == (0, 2)), Some((0, 2)));
-        assert_eq!(loads.next_move(true, |from, to| (from, to) == (2, 0)), None);
-        assert_eq!(loads.best(|core| core != 1), Some(2));
+    fn the_least_virtual_time_goes_first_and_of_equals_the_one_that_came_first() {
+        let mut queue = Queue::default();
+        for (id, vtime) in [(0, 5), (1, 3), (2, 5), (3, u64::MAX), (4, 3)] {
+            queue.insert(id, VirtualTime(vtime));
+        }
+        assert_eq!(queue.take(|id| id == 2), Some(2));
+        let order: Vec<u32> = std::iter::from_fn(|| queue.take(|_| true)).collect();
+        assert_eq!(order, [3, 1, 4, 0]);
     }
 }

@@ -236,14 +236,22 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.follow_straight();
             return;
         }
-        let mut next = 0;
-        while next < self.pending.len() {
-            self.decide(self.pending[next]);
-            next += 1;
-        }
-        for index in 0..self.pending.len() {
-            let cpu = self.pending[index];
-            self.stop_unless(cpu, self.cpus[cpu as usize].decided);
+        let (mut next, mut left) = (0, 0);
+        loop {
+            while next < self.pending.len() {
+                self.decide(self.pending[next]);
+                next += 1;
+            }
+            for index in left..self.pending.len() {
+                let cpu = self.pending[index];
+                self.stop_unless(cpu, self.cpus[cpu as usize].decided);
+            }
+            // What leaves for a job goes first elsewhere, perhaps, before any job begins there.
+            let displaced = self.has_background() && self.displace_background(left);
+            left = self.pending.len();
+            if !displaced || !self.ask_servers() {
+                break;
+            }
         }
         for index in 0..self.pending.len() {
             self.go_on(self.pending[index]);
@@ -271,6 +279,21 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.begin(self.pending[index], before);
         }
         self.pending.clear();
+    }
+
+    /// Background tasks leave the CPUs, from the `first` pending one on, that have decided for a job. Whether any did.
+    fn displace_background(&mut self, first: usize) -> bool {
+        let mut displaced = false;
+        for index in first..self.pending.len() {
+            let cpu = self.pending[index];
+            if self.cpus[cpu as usize].decided != NONE {
+                displaced |= self.background_gives_up(cpu);
+            } else if first > 0 {
+                // Its server goes first by what has just come there.
+                self.background_may_have(cpu);
+            }
+        }
+        displaced
     }
 
     #[inline]
@@ -358,7 +381,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         // Where the kernel takes time, it has the core now.
         if self.has_background() && !self.has_kernel() {
-            self.background_yields(cpu, false);
+            self.background_may_have(cpu);
         }
         true
     }
@@ -379,7 +402,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let last = state.last_cpu;
         let from = state.begin(cpu, self.now);
         if self.has_background() {
-            self.background_yields(cpu, true);
+            self.background_gives_up(cpu);
         }
         if O::EVENTS {
             let kind = match (resumed, from) {

@@ -1,80 +1,129 @@
-//! Which queue background tasks wait in, and when they change it: `policy/balance.h` says which CPU is better, and here is said what a
-//! task may not do, as its affinity forbids it.
+//! Where background tasks wait, and when that changes. `policy/background.h` decides, as it does in the kernel; here the CPUs are gone
+//! through, and is said what a task may not do, as its affinity forbids it.
 
-use super::super::NONE;
-use super::super::queues::{Loads, Queues};
-use super::Idle;
+use super::{Idle, NONE};
+use crate::engine::index_u32;
+use laxity_policy::Spot;
+use std::collections::BTreeSet;
 
 impl Idle {
-    /// Those that have become ready get their places, and queues that are too long for their CPUs give to others. Those that were
-    /// stopped for that, with their CPUs.
-    pub(super) fn balance(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
-        let arriving = std::mem::take(&mut self.arriving);
-        let (on_core, masks) = (&self.on_core, &self.masks);
-        let queues = match &mut self.queues {
-            Queues::Shared(queue) => {
-                queue.extend(arriving);
-                return Vec::new();
-            }
-            Queues::PerCore(queues) => queues,
+    fn spot(&self, core: u32, ready: &impl Fn(usize) -> u32) -> Option<Spot> {
+        let runs = self.on_core[core as usize] != NONE;
+        let load = self.queues.load(core, runs, ready(core as usize))?;
+        Some(Spot { cpu: core, load })
+    }
+
+    /// The best place for the task, which is ready. Where it runs now it is not counted.
+    fn best_spot(&self, id: u32, ready: &impl Fn(usize) -> u32) -> Spot {
+        let may = |core: u32| self.masks.allow(id, core);
+        let own = self.members[id as usize].home;
+        let mut here = (own != NONE && may(own)).then(|| self.spot(own, ready)).flatten();
+        if let Some(spot) = here.as_mut().filter(|_| self.on_core[own as usize] == id) {
+            spot.load.tasks -= 1;
+        }
+        let others = (0..index_u32(self.on_core.len())).filter(|&core| core != own && may(core));
+        others
+            .filter_map(|core| self.spot(core, ready))
+            .fold(here.unwrap_or(Spot::NOWHERE), Spot::or_for_one_more)
+    }
+
+    /// The task, which is ready and on no CPU, waits where it is best placed.
+    pub(super) fn place_one(&mut self, id: u32, ready: &impl Fn(usize) -> u32) {
+        let core = match self.queues.per_core() {
+            Some(_) => self.best_spot(id, ready).cpu,
+            None => 0,
         };
-        let mut loads = Loads::of(queues, |core| on_core[core] != NONE, ready);
-        for id in arriving {
-            let core = loads.best(|core| masks.allow(id, core)).expect("checked: every task has a CPU");
-            queues[core as usize].waiting.push_back(id);
-            loads.add(core);
-        }
-        let forbid = masks.forbid();
-        let mut stopped = Vec::new();
-        while let Some((from, to)) = loads.next_move(forbid, |from, to| self.can_give(from, to)) {
-            stopped.extend(self.shift(from, to, now));
-            loads.shift(from, to);
-        }
-        stopped
+        assert!(core != NONE, "checked: every task has a CPU");
+        self.waits_at(id, core);
     }
 
-    /// CPUs that are free and have nothing to do get tasks from others, as long as there are any to give: those that had to be
-    /// stopped for that, with their CPUs.
-    pub(super) fn pull(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
-        let mut stopped = Vec::new();
-        let mut loads: Option<Loads> = None;
-        while let Queues::PerCore(queues) = &self.queues {
-            let on_core = &self.on_core;
-            let idle = |core: &u32| queues[*core as usize].waiting.is_empty();
-            let mut idle = self.free.iter().copied().filter(idle).peekable();
-            if idle.peek().is_none() {
-                break;
-            }
-            let loads = loads.get_or_insert_with(|| Loads::of(queues, |core| on_core[core] != NONE, &ready));
-            let source = |to: u32| Some((loads.source_for(to, |from| self.can_give(from, to))?, to));
-            let Some((from, to)) = idle.find_map(source) else { break };
-            loads.shift(from, to);
-            stopped.extend(self.shift(from, to, now));
+    /// Those that have become ready get their places.
+    pub(super) fn place_arriving(&mut self, ready: impl Fn(usize) -> u32) {
+        for id in std::mem::take(&mut self.arriving) {
+            self.place_one(id, &ready);
         }
-        stopped
     }
 
-    /// Whether something that waits for `from`, or what runs there, may run on `to`.
-    fn can_give(&self, from: u32, to: u32) -> bool {
-        let Queues::PerCore(queues) = &self.queues else { return false };
-        let running = self.on_core[from as usize];
-        let waiting = queues[from as usize].waiting.iter().copied();
-        waiting.chain((running != NONE).then_some(running)).any(|id| self.masks.allow(id, to))
+    /// The slice of what runs on the CPU is over. Whether that left the CPU.
+    pub(super) fn slice_ends(&mut self, core: u32, ready: &impl Fn(usize) -> u32, now: u64) -> bool {
+        let id = self.on_core[core as usize];
+        let stays = || !self.queues.waits_for(core, &self.masks) && self.better_spot(core, ready).is_none();
+        if id == NONE || stays() {
+            return false;
+        }
+        self.stop(core, now);
+        self.free.insert(core);
+        self.place_one(id, ready);
+        true
     }
 
-    /// The last that waits for `from` and may go to `to` does so; if there is none, what runs there. Returns what
-    /// had to stop for that.
-    fn shift(&mut self, from: u32, to: u32, now: u64) -> Option<(u32, u32)> {
-        let Queues::PerCore(queues) = &mut self.queues else { return None };
-        let waiting = &mut queues[from as usize].waiting;
-        let last = waiting.iter().rposition(|&id| self.masks.allow(id, to));
-        if let Some(id) = last.and_then(|last| waiting.remove(last)) {
-            queues[to as usize].waiting.push_back(id);
+    /// Where what runs on the CPU is better off, if anywhere.
+    fn better_spot(&self, core: u32, ready: &impl Fn(usize) -> u32) -> Option<u32> {
+        let best = self.best_spot(self.on_core[core as usize], ready);
+        self.spot(core, ready)?.is_left_for(best).then_some(best.cpu)
+    }
+
+    /// What runs on the CPU has been asked to come to another one, and decides as at the end of its slice; but CPUs with jobs have
+    /// decided for this instant, and it has not just come. Returns it if it moved.
+    fn moves(&mut self, core: u32, ready: &impl Fn(usize) -> u32, now: u64) -> Option<u32> {
+        let id = self.on_core[core as usize];
+        if id == NONE || self.members[id as usize].began == now {
             return None;
         }
-        let id = self.stop(from, now)?;
-        self.free.insert(from);
-        self.queues.push_front(to, id);
-        Some((from, id))
+        let to = self.better_spot(core, ready).filter(|to| self.free.contains(to))?;
+        self.stop(core, now);
+        self.free.insert(core);
+        self.waits_at(id, to);
+        Some(id)
+    }
+
+    /// CPUs that have nothing to do pull, as long as that changes anything: those that had to stop for that, with their CPUs.
+    pub(super) fn pull(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
+        let mut stopped = Vec::new();
+        let mut asked = BTreeSet::new();
+        if self.queues.per_core().is_none() {
+            return stopped;
+        }
+        let has_nothing =
+            |idle: &Idle, core: u32| idle.queues.waiting(core) == 0 && ready(core as usize) == 0;
+        while let Some((core, busiest)) = self.free.iter().find_map(|&core| {
+            let may_ask = !asked.contains(&core) && has_nothing(self, core);
+            Some((core, may_ask.then(|| self.busiest(core, &ready))??))
+        }) {
+            if let Some(id) = self.take_from(busiest, core, &ready) {
+                self.waits_at(id, core);
+                continue;
+            }
+            if let Some(id) = self.moves(busiest, &ready, now) {
+                stopped.push((busiest, id));
+                asked.clear();
+            } else {
+                asked.insert(core);
+            }
+        }
+        stopped
+    }
+
+    /// The other CPUs that give one to `core`.
+    fn givers(&self, core: u32, ready: &impl Fn(usize) -> u32) -> impl Iterator<Item = Spot> {
+        let here = self.spot(core, ready);
+        let others = (0..index_u32(self.on_core.len())).filter(move |&other| other != core);
+        others.filter_map(move |other| {
+            let runs = self.on_core[other as usize] != NONE;
+            let spot = self.spot(other, ready)?;
+            spot.load.gives_to(self.queues.waiting(other), runs, here?.load).then_some(spot)
+        })
+    }
+
+    fn busiest(&self, core: u32, ready: &impl Fn(usize) -> u32) -> Option<u32> {
+        let busiest = self.givers(core, ready).fold(Spot::NOWHERE, Spot::or_to_pull_from);
+        (busiest.cpu != NONE).then_some(busiest.cpu)
+    }
+
+    /// The next that waits on the busiest CPU and may run on `core`, or on any other that gives.
+    fn take_from(&mut self, busiest: u32, core: u32, ready: &impl Fn(usize) -> u32) -> Option<u32> {
+        let others: Vec<u32> = self.givers(core, ready).map(|spot| spot.cpu).collect();
+        let mut all = std::iter::once(busiest).chain(others);
+        all.find_map(|from| self.queues.take(from, core, &self.masks))
     }
 }

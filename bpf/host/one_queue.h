@@ -3,10 +3,11 @@
  * Background work under most policies: one queue for all CPUs, by virtual time; each takes from it what
  * real-time work leaves, or what the reserve gives. ordinary.h has the same names for a queue per CPU.
  */
-#ifndef LX_HOST_BACKGROUND_H
-#define LX_HOST_BACKGROUND_H
+#ifndef LX_HOST_ONE_QUEUE_H
+#define LX_HOST_ONE_QUEUE_H
 
 #include "timers.h"
+#include "virtual_time.h"
 
 u64 background_now;
 
@@ -28,12 +29,9 @@ static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 
 static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_flags)
 {
-	u64 vtime = p->scx.dsq_vtime;
+	u64 vtime = lx_virtual_waits(p->scx.dsq_vtime, background_now, background_slice);
 	s32 cpu;
 
-	/* What a task saved by sleeping is limited to one slice. */
-	if (time_before(vtime, background_now - background_slice))
-		vtime = background_now - background_slice;
 	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, background_slice, vtime, enq_flags);
 	cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
 	if (cpu >= 0)
@@ -52,6 +50,11 @@ static __always_inline bool lx_take_ordinary(u32 cpu)
 {
 	(void)cpu;
 	return scx_bpf_dsq_move_to_local(LX_BACKGROUND);
+}
+
+static __always_inline void lx_nothing_is_taken(struct lx_host_cpu *c)
+{
+	(void)c;
 }
 
 /* There are no other queues to take from. */
@@ -96,8 +99,7 @@ static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx
 	(void)in;
 	(void)c;
 	(void)cpu;
-	if (time_before(background_now, p->scx.dsq_vtime))
-		background_now = p->scx.dsq_vtime;
+	background_now = lx_virtual_begins(p->scx.dsq_vtime, background_now);
 }
 
 /* The running task has had the CPU until now; it may go on or not. */
