@@ -8,7 +8,7 @@
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{
     AnalysedCell, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test,
-    TestInfo, Verdict, Work,
+    TestInfo, Theorem, Verdict, Work,
 };
 use laxity_generate::{Emberson, Request};
 
@@ -19,7 +19,7 @@ static INFO: TestInfo = TestInfo {
     name: "hyperbolic",
     source: Source::Papers(&[Citation {
         paper: "Bini, Buttazzo, Buttazzo: Rate monotonic analysis: the hyperbolic bound, IEEE TC 52(7), 2003",
-        theorem: "Theorem 1",
+        theorem: Theorem::Numbered("Theorem 1"),
     }]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,

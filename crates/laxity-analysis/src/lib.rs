@@ -49,7 +49,7 @@ pub use partitioned::{AnalysedCell, judge_cells};
 pub use pfair::Pfair;
 pub use priority_order::PriorityOrder;
 use source::papers;
-pub use source::{Citation, Source};
+pub use source::{Citation, Source, Theorem};
 pub use sporadic::{SporadicTask, TIME_MAX};
 pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};
 pub use uniprocessor::deferrable::{self, DeferrableRta, DeferrableTardiness, DoubleHit};

@@ -14,7 +14,7 @@
 
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work,
+    Theorem, Verdict, Work,
 };
 use laxity_model::LoadSum;
 
@@ -28,12 +28,14 @@ static INFO: TestInfo = TestInfo {
         Citation {
             paper: "Baruah, Cohen, Plaxton, Varvel: Proportionate progress: a notion of fairness in \
                 resource allocation, Algorithmica 15, 1996",
-            theorem: "the existence of P-fair schedules: with U <= m, every lag stays within (-1, 1) \
+            theorem: Theorem::Unnumbered(
+                "the existence of P-fair schedules: with U <= m, every lag stays within (-1, 1) \
                 (periodic)",
+            ),
         },
         Citation {
             paper: "Srinivasan, Anderson: Optimal rate-based scheduling on multiprocessors, STOC 2002",
-            theorem: "the optimality of PD2 (sporadic)",
+            theorem: Theorem::Unnumbered("the optimality of PD2 (sporadic)"),
         },
     ]),
     priorities: Priorities::Pfair,

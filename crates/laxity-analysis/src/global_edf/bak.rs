@@ -26,8 +26,8 @@
 use super::assumptions::{NO_JITTER, without_jitter};
 use super::share;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work, papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 use laxity_model::LoadSum;
 use std::cmp::Reverse;
@@ -41,12 +41,14 @@ static INFO: TestInfo = TestInfo {
     source: Source::Papers(&[
         Citation {
             paper: "Baker: Multiprocessor EDF and deadline monotonic schedulability analysis, RTSS 2003",
-            theorem: "Theorem 12",
+            theorem: Theorem::Numbered("Theorem 12"),
         },
         Citation {
             paper: papers::BERTOGNA_2005,
-            theorem: "Theorem 5 and equation 6 (the same); for D > T, jobs that a task carries in count as \
+            theorem: Theorem::Numbered(
+                "Theorem 5 and equation 6 (the same); for D > T, jobs that a task carries in count as \
                 well",
+            ),
         },
     ]),
     priorities: Priorities::EarliestDeadlineFirst,

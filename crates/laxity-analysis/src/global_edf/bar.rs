@@ -19,8 +19,8 @@
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
 use super::busy_interval::BusyIntervals;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work, papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 
 /// Baruah's test (2007).
@@ -31,7 +31,7 @@ static INFO: TestInfo = TestInfo {
     name: "bar",
     source: Source::Papers(&[Citation {
         paper: papers::BARUAH_2007,
-        theorem: "section 5, Theorem 2 and equation 8",
+        theorem: Theorem::Numbered("section 5, Theorem 2 and equation 8"),
     }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,

@@ -15,16 +15,16 @@
 //! This is the paper's condition on beta_i = I_i / D_k and 1 - lambda_k, multiplied by D_k: only integers are left. Where D <= T,
 //! I_i equals [`super::workload::under_edf`] without slack.
 //!
-//! The task with the least room is judged first: a set that fails, most often fails there. It is the witness then.
+//! The task with the least room is judged first: a set that fails, most often fails there. It is the witness then. Tasks for which a
+//! bound on all interference at once leaves room (`headroom.rs`) fulfil (a), and are not looked at.
 
 use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
 use super::by_period::ByPeriod;
 use super::workload;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work, papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
-use std::cmp::Ordering;
 
 /// The test of Bertogna, Cirinei and Lipari (2005).
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +32,10 @@ pub struct Bcl;
 
 static INFO: TestInfo = TestInfo {
     name: "bcl",
-    source: Source::Papers(&[Citation { paper: papers::BERTOGNA_2005, theorem: "Theorem 7" }]),
+    source: Source::Papers(&[Citation {
+        paper: papers::BERTOGNA_2005,
+        theorem: Theorem::Numbered("Theorem 7"),
+    }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,
@@ -57,7 +60,7 @@ impl Test for Bcl {
         let set = ByPeriod::of(tasks, processors);
         for k in set.rooms(0).suspects {
             work.take(tasks.len() as u64)?;
-            if !meets(&set.tasks, k, set.processors) {
+            if waits(&set.tasks, k, set.processors) == Waits::TooLong {
                 return Ok(Verdict::fails_at(set.place(k)));
             }
         }
@@ -65,8 +68,19 @@ impl Test for Bcl {
     }
 }
 
-/// Whether the task meets its deadlines by what others interfere at most.
-pub(super) fn meets(tasks: &[SporadicTask], k: usize, processors: u64) -> bool {
+/// For how long a job of a task waits at most, by what others interfere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// For less than x: it always has some laxity.
+    Shorter,
+    /// For x at most, by (b): it can come to have no laxity, and meets its deadline.
+    UntilNoLaxity,
+    /// Perhaps for longer.
+    TooLong,
+}
+
+/// The same of task k.
+pub(super) fn waits(tasks: &[SporadicTask], k: usize, processors: u64) -> Waits {
     let task = &tasks[k];
     let most = task.deadline - task.wcet;
     // Thousands of terms of at most 2^50 each.
@@ -77,12 +91,12 @@ pub(super) fn meets(tasks: &[SporadicTask], k: usize, processors: u64) -> bool {
         some_fits |= 0 < interference && interference <= most;
         sum += interference.min(most);
         if sum > room {
-            return false;
+            return Waits::TooLong;
         }
     }
-    match sum.cmp(&room) {
-        Ordering::Less => true,
-        Ordering::Equal => some_fits,
-        Ordering::Greater => false,
+    match sum == room {
+        false => Waits::Shorter,
+        true if some_fits => Waits::UntilNoLaxity,
+        true => Waits::TooLong,
     }
 }

@@ -17,8 +17,8 @@ use super::by_period::ByPeriod;
 use super::slack::{Responses, converge};
 use super::workload;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 
 /// The iterative test of Bertogna, Cirinei and Lipari (2009).
@@ -30,7 +30,7 @@ static INFO: TestInfo = TestInfo {
     source: Source::Papers(&[Citation {
         paper: "Bertogna, Cirinei, Lipari: Schedulability analysis of global scheduling algorithms \
             on multiprocessor platforms, IEEE TPDS 20(4), 2009",
-        theorem: "equations 14-18",
+        theorem: Theorem::Numbered("equations 14-18"),
     }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,

@@ -25,8 +25,8 @@
 use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
 use super::{Gfb, share};
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 use laxity_model::LoadSum;
 
@@ -39,7 +39,7 @@ static INFO: TestInfo = TestInfo {
     source: Source::Papers(&[Citation {
         paper: "Baruah, Bonifaci, Marchetti-Spaccamela, Stiller: Improved multiprocessor global \
             schedulability analysis, Real-Time Systems 46, 2010",
-        theorem: "equation 6",
+        theorem: Theorem::Numbered("equation 6"),
     }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,

@@ -8,8 +8,8 @@
 
 use super::assumptions::{NO_JITTER, without_jitter};
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work, papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 use laxity_model::LoadSum;
 
@@ -23,9 +23,12 @@ static INFO: TestInfo = TestInfo {
         Citation {
             paper: "Goossens, Funk, Baruah: Priority-driven scheduling of periodic task systems on \
                 multiprocessors, Real-Time Systems 25, 2003",
-            theorem: "Theorem 5 (utilizations, D = T)",
+            theorem: Theorem::Numbered("Theorem 5 (utilizations, D = T)"),
         },
-        Citation { paper: papers::BERTOGNA_2005, theorem: "Theorem 4 and equation 5 (densities)" },
+        Citation {
+            paper: papers::BERTOGNA_2005,
+            theorem: Theorem::Numbered("Theorem 4 and equation 5 (densities)"),
+        },
     ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,

@@ -19,8 +19,8 @@ use super::assumptions::{INTEGER_TIME, NO_JITTER, without_jitter};
 use super::busy_interval::BusyIntervals;
 use super::share;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work, papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 
 /// The test of Liu and Anderson (2013), for tasks that do not suspend themselves.
@@ -29,15 +29,22 @@ pub struct La;
 
 static INFO: TestInfo = TestInfo {
     name: "la",
-    source: Source::Papers(&[
-        Citation { paper: papers::BARUAH_2007, theorem: "Theorem 2 and equation 8 (D <= T)" },
-        Citation {
-            paper: "after Liu, Anderson: Suspension-aware analysis for hard real-time multiprocessor \
-                scheduling, ECRTS 2013, for tasks that do not suspend themselves",
-            theorem: "condition 5 of laxity's own proof in busy_interval.rs (at most m - 1 tasks carry \
-                work in)",
-        },
-    ]),
+    source: Source::Proof {
+        file: "busy_interval.rs",
+        what: "condition 5",
+        after: &[
+            Citation {
+                paper: papers::BARUAH_2007,
+                theorem: Theorem::Numbered("Theorem 2 and equation 8 (D <= T)"),
+            },
+            Citation {
+                paper: "Liu, Anderson: Suspension-aware analysis for hard real-time multiprocessor scheduling, ECRTS 2013",
+                theorem: Theorem::Unnumbered(
+                    "that at most m - 1 tasks carry work in; here for tasks that do not suspend themselves",
+                ),
+            },
+        ],
+    },
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -13,8 +13,8 @@
 use super::assumptions::{NO_JITTER, without_jitter};
 use super::{share, workload};
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 use laxity_model::LoadSum;
 
@@ -27,7 +27,7 @@ static INFO: TestInfo = TestInfo {
     source: Source::Papers(&[Citation {
         paper: "Baker, Baruah: An analysis of global EDF schedulability for arbitrary-deadline \
             sporadic task systems, Real-Time Systems 43, 2009",
-        theorem: "Corollary 2",
+        theorem: Theorem::Numbered("Corollary 2"),
     }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,

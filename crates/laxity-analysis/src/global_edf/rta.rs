@@ -25,7 +25,7 @@ use super::slack::{Responses, converge};
 use super::workload;
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work, papers,
+    Theorem, Verdict, Work, papers,
 };
 
 /// The response-time analysis of Bertogna and Cirinei (2007).
@@ -36,7 +36,9 @@ static INFO: TestInfo = TestInfo {
     name: "rta",
     source: Source::Papers(&[Citation {
         paper: papers::BERTOGNA_2007,
-        theorem: "Theorem 3 (R), Theorem 4 and equations 4 and 8 (W), equations 5 and 9 (I)",
+        theorem: Theorem::Numbered(
+            "Theorem 3 (R), Theorem 4 and equations 4 and 8 (W), equations 5 and 9 (I)",
+        ),
     }]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,

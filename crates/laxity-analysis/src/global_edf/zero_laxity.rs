@@ -14,14 +14,17 @@
 //! (a) task k can have no laxity only if the sum over i other than k of min(I_i, x) >= m x,
 //! (b) it can have less than none only if BCL does not accept it.
 //!
+//! BCL answers both of a task at once ([`bcl::Waits`]), and of tasks with room both are false.
+//!
 //! The set is schedulable unless (a) holds for more than m tasks, and (b) for one. What global EDF is proven to meet, EDZL meets:
 //! the two decide the same there.
 
 use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
-use super::{bcl, workload};
+use super::bcl::{self, Waits};
+use super::by_period::ByPeriod;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work, papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 
 /// The test after Cirinei and Baker (2007).
@@ -30,13 +33,20 @@ pub struct ZeroLaxity;
 
 static INFO: TestInfo = TestInfo {
     name: "edzl",
-    source: Source::Papers(&[
-        Citation {
-            paper: "Cirinei, Baker: EDZL scheduling analysis, ECRTS 2007",
-            theorem: "that m + 1 tasks have no laxity before one misses; (a) and (b) are proven in zero_laxity.rs",
-        },
-        Citation { paper: papers::BERTOGNA_2005, theorem: "Theorem 7 (the condition that (b) is)" },
-    ]),
+    source: Source::Proof {
+        file: "zero_laxity.rs",
+        what: "conditions (a) and (b)",
+        after: &[
+            Citation {
+                paper: "Cirinei, Baker: EDZL scheduling analysis, ECRTS 2007",
+                theorem: Theorem::Unnumbered("that m + 1 tasks have no laxity before one misses"),
+            },
+            Citation {
+                paper: papers::BERTOGNA_2005,
+                theorem: Theorem::Numbered("Theorem 7 (the condition that (b) is)"),
+            },
+        ],
+    },
     priorities: Priorities::ZeroLaxity,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,
@@ -58,29 +68,21 @@ impl Test for ZeroLaxity {
         if let Some(verdict) = constrained(tasks, work)? {
             return Ok(verdict);
         }
-        let (mut none_left, mut misses) = (0, None);
-        for k in 0..tasks.len() {
+        let set = ByPeriod::of(tasks, processors);
+        let (mut none_left, mut misses) = (0, Vec::new());
+        for k in set.rooms(0).suspects {
             work.take(tasks.len() as u64)?;
-            none_left += usize::from(can_have_no_laxity(tasks, k, processors.into()));
-            if misses.is_none() && !bcl::meets(tasks, k, processors.into()) {
-                misses = Some(k);
+            let waits = bcl::waits(&set.tasks, k, set.processors);
+            none_left += u64::from(waits != Waits::Shorter);
+            if waits == Waits::TooLong {
+                misses.push(set.place(k));
             }
         }
-        Ok(match misses {
-            Some(k) if none_left > processors as usize => Verdict::fails_at(k),
+        Ok(match misses.into_iter().min() {
+            Some(k) if none_left > set.processors => Verdict::fails_at(k),
             _ => Verdict::SCHEDULABLE,
         })
     }
-}
-
-/// Condition (a).
-fn can_have_no_laxity(tasks: &[SporadicTask], k: usize, processors: u64) -> bool {
-    let task = &tasks[k];
-    let most = task.deadline - task.wcet;
-    let others = tasks[..k].iter().chain(&tasks[k + 1..]);
-    // Thousands of terms of at most 2^50 each.
-    let sum: u64 = others.map(|other| workload::under_edf(other, task.deadline, 0).min(most)).sum();
-    sum >= processors * most
 }
 
 #[cfg(test)]
@@ -105,7 +107,7 @@ mod tests {
     #[test]
     fn three_tasks_that_all_can_have_no_laxity_on_two_processors() {
         let tasks = [SporadicTask::implicit(3, 4); 3];
-        assert!((0..3).all(|k| can_have_no_laxity(&tasks, k, 2)));
+        assert!((0..3).all(|k| bcl::waits(&tasks, k, 2) != Waits::Shorter));
         assert!(!accepts(&ZeroLaxity, &tasks, 2));
         assert!(accepts(&ZeroLaxity, &tasks, 3));
     }

@@ -22,7 +22,7 @@
 use super::interference::{Periods, Runs, least_window, not_constrained};
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work, papers,
+    Theorem, Verdict, Work, papers,
 };
 
 /// The response-time analysis of Bertogna and Cirinei for fixed priorities.
@@ -33,7 +33,7 @@ static INFO: TestInfo = TestInfo {
     name: "gfp-rta",
     source: Source::Papers(&[Citation {
         paper: papers::BERTOGNA_2007,
-        theorem: "Theorem 3 (R), Theorem 4 and equation 8 (W; fixed priorities)",
+        theorem: Theorem::Numbered("Theorem 3 (R), Theorem 4 and equation 8 (W; fixed priorities)"),
     }]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,

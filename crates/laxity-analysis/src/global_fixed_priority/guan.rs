@@ -42,7 +42,7 @@
 use super::interference::{Periods, Runs, Term, least_window, not_constrained};
 use crate::{
     Bounds, Citation, Exactness, Guarantee, Levels, OutOfWork, Priorities, Source, SporadicTask, Test,
-    TestInfo, Verdict, Work,
+    TestInfo, Theorem, Verdict, Work,
 };
 
 /// The response-time bounds of Guan, Stigge, Yi and Yu for D <= T.
@@ -54,7 +54,7 @@ static INFO: TestInfo = TestInfo {
     source: Source::Papers(&[Citation {
         paper: "Guan, Stigge, Yi, Yu: New response time bounds for fixed priority multiprocessor \
             scheduling, RTSS 2009",
-        theorem: "Theorem 1 and equation 12 (D <= T)",
+        theorem: Theorem::Numbered("Theorem 1 and equation 12 (D <= T)"),
     }]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,

@@ -23,7 +23,7 @@
 use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work,
+    Theorem, Verdict, Work,
 };
 use laxity_model::LoadSum;
 use std::cmp::Ordering;
@@ -49,7 +49,7 @@ const BY_PRIORITY_POINTS: Citation = Citation {
     paper: "Erickson, Anderson: Fair lateness scheduling: reducing maximum lateness in G-EDF-like \
         scheduling, ECRTS 2012, and Erickson: Managing tardiness bounds and overload in soft real-time \
         systems, PhD thesis, University of North Carolina at Chapel Hill, 2014",
-    theorem: "chapter 3, constraint sets 3.1 to 3.5",
+    theorem: Theorem::Numbered("chapter 3, constraint sets 3.1 to 3.5"),
 };
 
 static G_EDF: TestInfo = TestInfo {
@@ -58,7 +58,7 @@ static G_EDF: TestInfo = TestInfo {
         Citation {
             paper: "Erickson, Guan, Baruah: Tardiness bounds for global EDF with deadlines different \
                 from periods, OPODIS 2010",
-            theorem: "Algorithm 1",
+            theorem: Theorem::Numbered("Algorithm 1"),
         },
         BY_PRIORITY_POINTS,
     ]),

@@ -12,7 +12,7 @@ use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
 use crate::remaining::Remaining;
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work,
+    Theorem, Verdict, Work,
 };
 use std::cmp::Reverse;
 
@@ -26,12 +26,12 @@ static INFO: TestInfo = TestInfo {
         Citation {
             paper: "Devi, Anderson: Tardiness bounds under global EDF scheduling on a multiprocessor, \
                 Real-Time Systems 38, 2008",
-            theorem: "Corollary 1",
+            theorem: Theorem::Numbered("Corollary 1"),
         },
         Citation {
             paper: "Devi: Soft real-time scheduling on multiprocessors, PhD thesis, University of North \
                 Carolina at Chapel Hill, 2006",
-            theorem: "Corollary 4.11 (with ceil(U) in place of m)",
+            theorem: Theorem::Numbered("Corollary 4.11 (with ceil(U) in place of m)"),
         },
     ]),
     priorities: Priorities::EarliestDeadlineFirst,

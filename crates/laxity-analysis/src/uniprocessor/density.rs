@@ -12,8 +12,8 @@
 
 use super::not_alone;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 use laxity_model::LoadSum;
 
@@ -27,9 +27,12 @@ static INFO: TestInfo = TestInfo {
         Citation {
             paper: "Liu, Layland: Scheduling algorithms for multiprogramming in a hard-real-time \
                 environment, J. ACM 20(1), 1973",
-            theorem: "Theorem 7 (utilizations, D = T)",
+            theorem: Theorem::Numbered("Theorem 7 (utilizations, D = T)"),
         },
-        Citation { paper: "Liu: Real-Time Systems, Prentice Hall, 2000", theorem: "Theorem 6.2 (densities)" },
+        Citation {
+            paper: "Liu: Real-Time Systems, Prentice Hall, 2000",
+            theorem: Theorem::Numbered("Theorem 6.2 (densities)"),
+        },
     ]),
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,

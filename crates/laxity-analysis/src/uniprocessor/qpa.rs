@@ -27,8 +27,8 @@
 use super::requests::Requests;
 use super::{WINDOW_MAX, not_alone};
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 
 /// The quick processor-demand analysis of Zhang and Burns.
@@ -41,11 +41,11 @@ static INFO: TestInfo = TestInfo {
         Citation {
             paper: "Zhang, Burns: Schedulability analysis for real-time systems with EDF scheduling, \
                 IEEE Transactions on Computers 58(9), 2009",
-            theorem: "equations 5 to 7 (L, where it begins) and the iteration from there",
+            theorem: Theorem::Numbered("equations 5 to 7 (L, where it begins) and the iteration from there"),
         },
         Citation {
             paper: "Spuri: Analysis of deadline scheduled real-time systems, INRIA RR-2772, 1996",
-            theorem: "equation 1 (the busy period), and D - J for D (jitter)",
+            theorem: Theorem::Numbered("equation 1 (the busy period), and D - J for D (jitter)"),
         },
     ]),
     priorities: Priorities::EarliestDeadlineFirst,

@@ -25,7 +25,7 @@ use super::requests::Requests;
 use super::{WINDOW_MAX, jobs_in_hyperperiod, not_alone};
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work, papers,
+    Theorem, Verdict, Work, papers,
 };
 
 /// The response-time analysis of Audsley et al. with the busy periods of Lehoczky and of Tindell et al.
@@ -35,8 +35,14 @@ pub struct FixedPriorityRta;
 static INFO: TestInfo = TestInfo {
     name: "fp-rta",
     source: Source::Papers(&[
-        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
-        Citation { paper: papers::TINDELL_1994, theorem: "w(q) for q = 0, 1, 2, ... (arbitrary deadlines)" },
+        Citation {
+            paper: papers::AUDSLEY_1993,
+            theorem: Theorem::Numbered("equations 5 and 6 (release jitter)"),
+        },
+        Citation {
+            paper: papers::TINDELL_1994,
+            theorem: Theorem::Unnumbered("w(q) for q = 0, 1, 2, ... (arbitrary deadlines)"),
+        },
     ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,

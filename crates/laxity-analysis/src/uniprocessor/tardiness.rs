@@ -16,7 +16,7 @@
 use super::FixedPriorityRta;
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work, papers,
+    Theorem, Verdict, Work, papers,
 };
 
 /// How late jobs are by the response-time analysis with busy periods.
@@ -26,9 +26,18 @@ pub struct FixedPriorityTardiness;
 static INFO: TestInfo = TestInfo {
     name: "fp-tardiness",
     source: Source::Papers(&[
-        Citation { paper: papers::LEHOCZKY_1990, theorem: "all jobs k = 1, 2, ... of a busy period" },
-        Citation { paper: papers::TINDELL_1994, theorem: "w(q) for q = 0, 1, 2, ... (response times)" },
-        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
+        Citation {
+            paper: papers::LEHOCZKY_1990,
+            theorem: Theorem::Unnumbered("all jobs k = 1, 2, ... of a busy period"),
+        },
+        Citation {
+            paper: papers::TINDELL_1994,
+            theorem: Theorem::Unnumbered("w(q) for q = 0, 1, 2, ... (response times)"),
+        },
+        Citation {
+            paper: papers::AUDSLEY_1993,
+            theorem: Theorem::Numbered("equations 5 and 6 (release jitter)"),
+        },
     ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Soft,

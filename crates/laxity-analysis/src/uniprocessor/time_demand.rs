@@ -24,8 +24,8 @@
 
 use super::{WINDOW_MAX, jobs_in_hyperperiod, not_alone};
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work, papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,13 +40,16 @@ static INFO: TestInfo = TestInfo {
         Citation {
             paper: "Lehoczky, Sha, Ding: The rate monotonic scheduling algorithm: exact characterization \
                 and average case behavior, RTSS 1989",
-            theorem: "L_i = min W_i(t) / t <= 1 (D <= T)",
+            theorem: Theorem::Unnumbered("L_i = min W_i(t) / t <= 1 (D <= T)"),
         },
         Citation {
             paper: papers::LEHOCZKY_1990,
-            theorem: "W_i(k, (k - 1) T_i + D_i) <= 1 for all jobs k of a busy period",
+            theorem: Theorem::Unnumbered("W_i(k, (k - 1) T_i + D_i) <= 1 for all jobs k of a busy period"),
         },
-        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
+        Citation {
+            paper: papers::AUDSLEY_1993,
+            theorem: Theorem::Numbered("equations 5 and 6 (release jitter)"),
+        },
     ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,

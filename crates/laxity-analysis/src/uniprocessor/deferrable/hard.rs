@@ -9,7 +9,7 @@ use super::{DoubleHit, FIRST_IS_SERVER, below, first_as_server};
 use crate::uniprocessor::not_alone;
 use crate::{
     Bounds, Citation, Exactness, FixedPriorityRta, Guarantee, OutOfWork, Priorities, Source, SporadicTask,
-    Test, TestInfo, Verdict, Work, papers,
+    Test, TestInfo, Theorem, Verdict, Work, papers,
 };
 use laxity_model::DeferrableServer;
 
@@ -57,13 +57,16 @@ static INFO: TestInfo = TestInfo {
             paper: "Strosnider, Lehoczky, Sha: The deferrable server algorithm for enhanced aperiodic \
                 responsiveness in hard real-time environments, IEEE Transactions on Computers 44(1), \
                 1995",
-            theorem: "section 4 (double hit)",
+            theorem: Theorem::Numbered("section 4 (double hit)"),
         },
         Citation {
             paper: "Bernat, Burns: New results on fixed priority aperiodic servers, RTSS 1999",
-            theorem: "e_s ceil((t + p_s - e_s) / p_s) for t > 0 (as release jitter)",
+            theorem: Theorem::Unnumbered("e_s ceil((t + p_s - e_s) / p_s) for t > 0 (as release jitter)"),
         },
-        Citation { paper: papers::AUDSLEY_1993, theorem: "equations 5 and 6 (release jitter)" },
+        Citation {
+            paper: papers::AUDSLEY_1993,
+            theorem: Theorem::Numbered("equations 5 and 6 (release jitter)"),
+        },
     ]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,

@@ -23,7 +23,7 @@ use crate::uniprocessor::not_alone;
 use crate::uniprocessor::requests::Requests;
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Verdict, Work,
+    Theorem, Verdict, Work,
 };
 use laxity_model::DeferrableServer;
 
@@ -70,7 +70,7 @@ static INFO: TestInfo = TestInfo {
     source: Source::Papers(&[Citation {
         paper: "Calandrino, Baumberger, Li, Hahn, Anderson: Soft real-time scheduling on performance \
             asymmetric multicore platforms, RTAS 2007",
-        theorem: "Theorem 1",
+        theorem: Theorem::Numbered("Theorem 1"),
     }]),
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Soft,
