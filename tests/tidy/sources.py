@@ -2,7 +2,8 @@
 
 metric   nothing outside laxity-trace divides one count by another to show the ratio: a metric is computed there
 zero     what there is none of is absent, and not 0.0
-unit     an integer field that holds a time says its unit (`_ns`, `_us`, `_ps`; `_at`: an instant in ns)
+unit     an integer field that holds a time says its unit (`_ns`, `_us`, `_ps`; `_at`: an instant in ns; `_parts`: of a ns, as work is
+         counted), and one that is named like a time and is none says what it counts (`_ticks`, `_steps`, `_units`, `_lines`)
 name     no file, function, type or module is called util, misc, helper or manager
 """
 
@@ -20,7 +21,7 @@ TIMES = (
     "|latency|interval|horizon|now|slack|timeout|used|gap|age|grace|end|begin|since|until|from|to|elapsed|demand|work|busy"
 )
 TIME = re.compile(rf"(^|_)({TIMES})s?(_|$)")
-UNIT = re.compile(r"_(ns|us|ms|s|ps|at|q32|q64|ppm|days|hz)(_(min|max))?$|_of_work$")
+UNIT = re.compile(r"_(ns|us|ms|s|ps|at|q32|q64|ppm|days|hz|ticks|steps|units|parts|lines?)(_(min|max))?$|_of_work$")
 STRUCT = re.compile(r"^(?:pub(?:\([^)]*\))? )?struct \w+[^;{\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(\w+): (?:Option<|Vec<|\[)?(?:u64|i64|u128|i128)\b", re.MULTILINE)
 NAME = re.compile(r"\b(?:fn|struct|enum|trait|mod|type) \w*(?:[Hh]elper|[Mm]anager|[Mm]isc(?:_|\b)|[Uu]tils?(?:_|\b))\w*")

@@ -118,11 +118,11 @@ pub(crate) fn memory_events(text: &str) -> BTreeMap<String, u64> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CpuTime {
     /// Of these, what the hypervisor gave to others.
-    pub stolen: u64,
+    pub stolen_ticks: u64,
     /// Of these, neither stolen nor idle.
-    pub busy: u64,
+    pub busy_ticks: u64,
     /// All of it.
-    pub all: u64,
+    pub all_ticks: u64,
 }
 
 /// Reads the lines `cpu0 ...` of /proc/stat, and adds up those of these CPUs.
@@ -140,11 +140,11 @@ pub(crate) fn cpu_time(stat: &str, cpus: &CpuList) -> Result<CpuTime, Unseen> {
         let [.., stolen] = ticks[..] else { continue };
         if ticks.len() == 8 {
             seen += 1;
-            sum.stolen = sum.stolen.saturating_add(stolen);
+            sum.stolen_ticks = sum.stolen_ticks.saturating_add(stolen);
             let all = ticks.iter().fold(0_u64, |all, &one| all.saturating_add(one));
             let busy = all.saturating_sub(stolen).saturating_sub(ticks[3]).saturating_sub(ticks[4]);
-            sum.all = sum.all.saturating_add(all);
-            sum.busy = sum.busy.saturating_add(busy);
+            sum.all_ticks = sum.all_ticks.saturating_add(all);
+            sum.busy_ticks = sum.busy_ticks.saturating_add(busy);
         }
     }
     if seen == cpus.len() { Ok(sum) } else { unseen("/proc/stat does not have the steal time of every CPU") }
@@ -199,8 +199,11 @@ mod tests {
         let stat =
             "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 0 0 80 0 0 0 10 5 0\ncpu1 0 0 0 99 0 0 0 1 0 0\nintr 1\n";
         let both = CpuList::first(2);
-        assert_eq!(cpu_time(stat, &both), Ok(CpuTime { stolen: 11, busy: 10, all: 200 }));
-        assert_eq!(cpu_time(stat, &[1].into_iter().collect()), Ok(CpuTime { stolen: 1, busy: 0, all: 100 }));
+        assert_eq!(cpu_time(stat, &both), Ok(CpuTime { stolen_ticks: 11, busy_ticks: 10, all_ticks: 200 }));
+        assert_eq!(
+            cpu_time(stat, &[1].into_iter().collect()),
+            Ok(CpuTime { stolen_ticks: 1, busy_ticks: 0, all_ticks: 100 })
+        );
         assert!(cpu_time(stat, &CpuList::first(3)).is_err(), "CPU 2 is not there");
         assert!(cpu_time("cpu0 1 2 3\n", &CpuList::first(1)).is_err());
     }

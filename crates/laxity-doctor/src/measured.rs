@@ -50,7 +50,10 @@ impl Host {
     /// How much of the real-time CPUs' time was used.
     pub(crate) fn use_of_cpus(&self) -> Option<String> {
         let (before, after) = self.cpu_times().ok()?;
-        let (used, all) = (after.busy.saturating_sub(before.busy), after.all.saturating_sub(before.all));
+        let (used, all) = (
+            after.busy_ticks.saturating_sub(before.busy_ticks),
+            after.all_ticks.saturating_sub(before.all_ticks),
+        );
         Some(format!("{} of the real-time CPUs' time was used {}", percent(used, all)?, self.in_time()))
     }
 
@@ -66,8 +69,10 @@ impl Host {
             most_interrupts(self.cpus().iter().map(|cpu| (of(cpu), cpu)), &self.in_time())
         });
         let stolen = self.cpu_times().ok().and_then(|(before, after)| {
-            let (stolen, all) =
-                (after.stolen.saturating_sub(before.stolen), after.all.saturating_sub(before.all));
+            let (stolen, all) = (
+                after.stolen_ticks.saturating_sub(before.stolen_ticks),
+                after.all_ticks.saturating_sub(before.all_ticks),
+            );
             Some(format!("{} of the CPU time {}", percent(stolen, all)?, self.in_time()))
         });
         let named = [

@@ -128,9 +128,9 @@ impl Draw for PreparedCalandrino2007 {
             let ticks = requirements.within(1, part(period, self.options.requirement));
             Draft {
                 name: format!("t{}", id + 1),
-                wcet: part(ticks * TICK.as_ns(), self.options.slowest).max(1),
-                period: period * TICK.as_ns(),
-                phase: Some(entry * TICK.as_ns()),
+                wcet_ns: part(ticks * TICK.as_ns(), self.options.slowest).max(1),
+                period_ns: period * TICK.as_ns(),
+                phase_ns: Some(entry * TICK.as_ns()),
                 demand: None,
                 memory: None,
             }

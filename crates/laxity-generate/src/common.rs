@@ -103,7 +103,7 @@ impl Common {
         let mut phases = stream(Purpose::Phases);
         let mut sizes = stream(Purpose::WorkingSets);
         let complete_one = |draft: Draft| {
-            let period = Duration::from_ns(draft.period);
+            let period = Duration::from_ns(draft.period_ns);
             let (reads, writes) = self.read_write;
             let chosen =
                 usize::try_from(sizes.below(self.wss.len() as u64)).expect("an index below a length");
@@ -118,15 +118,15 @@ impl Common {
                     Arrivals::Sporadic => Arrival::Sporadic { min_interarrival: period },
                 },
                 deadline_rel: Duration::from_ns(self.deadlines.draw(&draft, &mut deadlines)),
-                phase: match (draft.phase, self.phases) {
+                phase: match (draft.phase_ns, self.phases) {
                     (Some(entry), _) => Duration::from_ns(entry),
                     (None, Phases::None) => Duration::ZERO,
-                    (None, Phases::Uniform) => Duration::from_ns(phases.below(draft.period)),
+                    (None, Phases::Uniform) => Duration::from_ns(phases.below(draft.period_ns)),
                 },
                 working_set,
                 group,
                 demand: draft.demand,
-                ..Task::periodic(draft.name, Duration::from_ns(draft.wcet), period)
+                ..Task::periodic(draft.name, Duration::from_ns(draft.wcet_ns), period)
             }
         };
         drafts.into_iter().map(complete_one).collect()
@@ -151,7 +151,7 @@ impl Deadlines {
     const FORMS: &'static str = "write `implicit`, `constrained:X` (uniform in [C + X(T-C), T]), `factor:F` (F times T), or `arbitrary:F` (uniform in [C, F times T])";
 
     /// D in ns.
-    fn draw(self, &Draft { wcet, period, .. }: &Draft, stream: &mut Stream) -> u64 {
+    fn draw(self, &Draft { wcet_ns: wcet, period_ns: period, .. }: &Draft, stream: &mut Stream) -> u64 {
         let share = |factor: Decimal, ns: u64| factor.floor_of(ns).expect("periods and factors are bounded");
         match self {
             Deadlines::Implicit => period,

@@ -11,10 +11,10 @@ pub(crate) const TASKS_MAX: u32 = 4_096;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) name: String,
-    pub(crate) wcet: u64,
-    pub(crate) period: u64,
+    pub(crate) wcet_ns: u64,
+    pub(crate) period_ns: u64,
     /// When it enters, where the generator says so instead of the option `phases`.
-    pub(crate) phase: Option<u64>,
+    pub(crate) phase_ns: Option<u64>,
     pub(crate) demand: Option<Demand>,
     /// What it walks, where the generator says so instead of the option `wss`.
     pub(crate) memory: Option<Memory>,
@@ -34,7 +34,14 @@ impl Draft {
     /// set's total at or below the sum of the u.
     pub(crate) fn with_utilization(id: usize, utilization: f64, period: u64) -> Self {
         let wcet = crate::stream::floor_u64(utilization * period as f64).clamp(1, period);
-        Draft { name: format!("t{}", id + 1), wcet, period, phase: None, demand: None, memory: None }
+        Draft {
+            name: format!("t{}", id + 1),
+            wcet_ns: wcet,
+            period_ns: period,
+            phase_ns: None,
+            demand: None,
+            memory: None,
+        }
     }
 }
 
@@ -49,12 +56,12 @@ const TRIM_NS_PER_TASK: usize = 64;
 pub(crate) fn trim_to(drafts: &mut [Draft], total: Decimal) {
     for _ in 0..TRIM_NS_PER_TASK * drafts.len() {
         let mut load = LoadSum::new();
-        drafts.iter().for_each(|draft| load.add_ratio(draft.wcet, draft.period));
+        drafts.iter().for_each(|draft| load.add_ratio(draft.wcet_ns, draft.period_ns));
         if load.cmp_ratio(total.billionths(), Decimal::ONE.billionths()) != Ordering::Greater {
             return;
         }
-        if let Some(largest) = drafts.iter_mut().max_by_key(|draft| draft.wcet) {
-            largest.wcet = (largest.wcet - 1).max(1);
+        if let Some(largest) = drafts.iter_mut().max_by_key(|draft| draft.wcet_ns) {
+            largest.wcet_ns = (largest.wcet_ns - 1).max(1);
         }
     }
 }
@@ -67,26 +74,26 @@ mod tests {
     fn trimming_stops_at_the_exact_total() {
         let draft = |wcet, period| Draft {
             name: String::new(),
-            wcet,
-            period,
-            phase: None,
+            wcet_ns: wcet,
+            period_ns: period,
+            phase_ns: None,
             demand: None,
             memory: None,
         };
         let mut drafts = [draft(6, 10), draft(9, 10)];
         trim_to(&mut drafts, "1.2".parse().expect("decimal"));
-        assert_eq!(drafts.map(|draft| draft.wcet), [6, 6]);
+        assert_eq!(drafts.map(|draft| draft.wcet_ns), [6, 6]);
         let mut exact = [draft(4, 10), draft(8, 10)];
         trim_to(&mut exact, "1.2".parse().expect("decimal"));
-        assert_eq!(exact.map(|draft| draft.wcet), [4, 8]);
+        assert_eq!(exact.map(|draft| draft.wcet_ns), [4, 8]);
         let mut tiny = [draft(1, 2), draft(1, 2)];
         trim_to(&mut tiny, "0.5".parse().expect("decimal"));
-        assert_eq!(tiny.map(|draft| draft.wcet), [1, 1]);
+        assert_eq!(tiny.map(|draft| draft.wcet_ns), [1, 1]);
     }
 
     #[test]
     fn wcets_are_rounded_down_into_1_to_t() {
-        let wcet = |utilization, period| Draft::with_utilization(0, utilization, period).wcet;
+        let wcet = |utilization, period| Draft::with_utilization(0, utilization, period).wcet_ns;
         assert_eq!(wcet(0.299_999_999, 1_000), 299);
         assert_eq!(wcet(0.0, 1_000), 1);
         assert_eq!(wcet(1.0, 1_000), 1_000);

@@ -192,7 +192,7 @@ impl Draw for PreparedEmberson {
         let mut drafts: Vec<Draft> =
             tasks.map(|(id, (&u, &period))| Draft::with_utilization(id, u, period)).collect();
         // floor(u T) may be Cmin - 1 where u T is Cmin
-        drafts.iter_mut().for_each(|draft| draft.wcet = draft.wcet.max(wcet_min));
+        drafts.iter_mut().for_each(|draft| draft.wcet_ns = draft.wcet_ns.max(wcet_min));
         trim_to(&mut drafts, self.options.utilization);
         Ok(drafts)
     }

@@ -192,7 +192,7 @@ impl PreparedMtt {
             if place == 0 || row.period_for == DrawnFor::Task {
                 period = self.periods.draw(&mut streams.periods);
             }
-            let Draft { wcet, .. } = Draft::with_utilization(0, utilization, period);
+            let Draft { wcet_ns: wcet, .. } = Draft::with_utilization(0, utilization, period);
             times.push((wcet, period));
         }
         let size = match row.working_set {
@@ -202,10 +202,10 @@ impl PreparedMtt {
         let memory = self.memory(number, count, size);
         let draft = |(place, (wcet, period)): (u64, (u64, u64))| Draft {
             name: format!("m{number}.{place}"),
-            wcet,
-            period,
+            wcet_ns: wcet,
+            period_ns: period,
             demand: None,
-            phase: None,
+            phase_ns: None,
             memory: Some(memory.clone()),
         };
         (1..).zip(times).map(draft).collect()
@@ -318,7 +318,7 @@ impl Draw for PreparedMtt {
         let mut drafts: Vec<Draft> = Vec::new();
         for number in 1u64.. {
             let mtt = self.mtt(number, &mut streams);
-            mtt.iter().for_each(|draft| load.add_ratio(draft.wcet, draft.period));
+            mtt.iter().for_each(|draft| load.add_ratio(draft.wcet_ns, draft.period_ns));
             if load.cmp_ratio(cap.billionths(), Decimal::ONE.billionths()) == Ordering::Greater {
                 break;
             }

@@ -217,7 +217,7 @@ fn fill(next_task: &mut impl FnMut(usize) -> Draft, cap: Decimal, last: LastTask
     let mut drafts: Vec<Draft> = Vec::new();
     loop {
         let mut draft = next_task(drafts.len());
-        load.add_ratio(draft.wcet, draft.period);
+        load.add_ratio(draft.wcet_ns, draft.period_ns);
         if load.cmp_ratio(cap.billionths(), Decimal::ONE.billionths()) == Ordering::Greater {
             load.pop();
             if last == LastTask::Squeeze && squeeze(&mut draft, &mut load, cap) {
@@ -237,17 +237,17 @@ fn fill(next_task: &mut impl FnMut(usize) -> Draft, cap: Decimal, last: LastTask
 /// Gives the task the largest WCET with which the total is at most `cap`; false if that is none.
 fn squeeze(draft: &mut Draft, load: &mut LoadSum, cap: Decimal) -> bool {
     // By bisection on exact comparisons; 0 fits because the load before this task does.
-    let (mut fits, mut exceeds) = (0, draft.wcet);
+    let (mut fits, mut exceeds) = (0, draft.wcet_ns);
     while exceeds - fits > 1 {
         let middle = fits + (exceeds - fits) / 2;
-        load.add_ratio(middle, draft.period);
+        load.add_ratio(middle, draft.period_ns);
         match load.cmp_ratio(cap.billionths(), Decimal::ONE.billionths()) {
             Ordering::Greater => exceeds = middle,
             _ => fits = middle,
         }
         load.pop();
     }
-    draft.wcet = fits;
+    draft.wcet_ns = fits;
     fits > 0
 }
 

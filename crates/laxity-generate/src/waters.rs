@@ -185,7 +185,7 @@ impl PreparedWaters {
             WatersDemand::Run => None,
             WatersDemand::Acet => Some(Demand::Fraction(share_ppm(bin.unscaled.1, bin.unscaled.0))),
         };
-        Ok(Draft { name, wcet, period: period_ns, phase: None, demand, memory: None })
+        Ok(Draft { name, wcet_ns: wcet, period_ns, phase_ns: None, demand, memory: None })
     }
 }
 

@@ -29,9 +29,9 @@ pub struct Jobs {
     wcet: Duration,
     demand: Demand,
     /// Ns; the end of time if there is none.
-    next_release: u64,
+    next_release_ns: u64,
     /// Jobs are released before this instant.
-    leave: u64,
+    leave_ns: u64,
     rng: Pcg64,
 }
 
@@ -41,8 +41,8 @@ pub fn jobs_of(task: &Task, id: usize, seed: u64, demand: Demand) -> Jobs {
         arrival: task.arrival,
         wcet: task.wcet,
         demand: task.demand.unwrap_or(demand),
-        next_release: task.phase.as_ns(),
-        leave: task.leave.map_or(u64::MAX, Duration::as_ns),
+        next_release_ns: task.phase.as_ns(),
+        leave_ns: task.leave.map_or(u64::MAX, Duration::as_ns),
         rng: stream_of(seed, id as u64),
     }
 }
@@ -60,8 +60,8 @@ impl Iterator for Jobs {
     /// Ends when the task leaves, and where the next release would be past 2^64 ns.
     #[inline]
     fn next(&mut self) -> Option<JobSpec> {
-        let release = self.next_release;
-        if release >= self.leave {
+        let release = self.next_release_ns;
+        if release >= self.leave_ns {
             return None;
         }
         let share = self.share_ppm();
@@ -72,7 +72,7 @@ impl Iterator for Jobs {
                 least.saturating_add(self.rng.random_range(0..=least))
             }
         };
-        self.next_release = release.saturating_add(gap);
+        self.next_release_ns = release.saturating_add(gap);
         Some(JobSpec { release: Duration::from_ns(release), demand: share_of(self.wcet, share) })
     }
 }
@@ -91,13 +91,13 @@ impl Jobs {
     /// Those of them that are released before `end`.
     #[must_use]
     pub fn before(self, end: Duration) -> Jobs {
-        Jobs { leave: self.leave.min(end.as_ns()), ..self }
+        Jobs { leave_ns: self.leave_ns.min(end.as_ns()), ..self }
     }
 
     /// Those that are still to come, all of them released so much later. When the task leaves does not change.
     #[must_use]
     pub fn delayed(self, by: Duration) -> Jobs {
-        Jobs { next_release: self.next_release.saturating_add(by.as_ns()), ..self }
+        Jobs { next_release_ns: self.next_release_ns.saturating_add(by.as_ns()), ..self }
     }
 
     #[inline]

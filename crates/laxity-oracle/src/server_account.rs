@@ -7,47 +7,52 @@ use laxity_model::DeferrableServer;
 /// is lost. Times in ns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerAccount {
-    budget: u64,
-    period: u64,
-    /// Where the period begins that `used` is of.
-    period_start: u64,
-    used: u64,
+    budget_ns: u64,
+    period_ns: u64,
+    /// Where the period begins that `used_ns` is of.
+    period_start_ns: u64,
+    used_ns: u64,
 }
 
 impl ServerAccount {
     /// Of a server whose periods count from `since`. `None`: there is no server.
     pub fn new(server: DeferrableServer, since: u64) -> Option<ServerAccount> {
         let (budget, period) = (server.budget().as_ns(), server.period().as_ns());
-        (!server.is_none()).then_some(ServerAccount { budget, period, period_start: since, used: 0 })
+        (!server.is_none()).then_some(ServerAccount {
+            budget_ns: budget,
+            period_ns: period,
+            period_start_ns: since,
+            used_ns: 0,
+        })
     }
 
     /// Other work has had the CPU in `[from, to)`, which does not begin before what was charged last ends.
     pub fn charge(&mut self, from: u64, to: u64) {
-        let since = to.saturating_sub(self.period_start);
-        let period_start = self.period_start + since - since % self.period;
-        if period_start > self.period_start {
-            (self.period_start, self.used) = (period_start, 0);
+        let since = to.saturating_sub(self.period_start_ns);
+        let period_start = self.period_start_ns + since - since % self.period_ns;
+        if period_start > self.period_start_ns {
+            (self.period_start_ns, self.used_ns) = (period_start, 0);
         }
-        self.used += to.saturating_sub(from.max(self.period_start));
+        self.used_ns += to.saturating_sub(from.max(self.period_start_ns));
     }
 
     /// Whether there is a budget at the instant up to which it has been charged.
     pub fn goes_first(&self) -> bool {
-        self.used < self.budget
+        self.used_ns < self.budget_ns
     }
 
     /// When that changes if other work has the CPU from now on, which is up to where it has been charged. `None`: never.
     pub fn next_change(&self, now: u64) -> Option<u64> {
-        if self.budget == self.period {
+        if self.budget_ns == self.period_ns {
             return None;
         }
-        let next_period = self.period_start.saturating_add(self.period);
+        let next_period = self.period_start_ns.saturating_add(self.period_ns);
         if !self.goes_first() {
             return Some(next_period);
         }
-        let used_up = now.saturating_add(self.budget - self.used);
+        let used_up = now.saturating_add(self.budget_ns - self.used_ns);
         // Where the period ends first, the budget of the next one follows without a break.
-        Some(if used_up < next_period { used_up } else { next_period.saturating_add(self.budget) })
+        Some(if used_up < next_period { used_up } else { next_period.saturating_add(self.budget_ns) })
     }
 
     /// Charges `[from, to)`, and says in which parts of it there was a budget.

@@ -12,11 +12,11 @@ pub struct Limits {
     /// Sets have 1 to this many tasks.
     pub tasks_max: usize,
     /// Largest period T, in units; C and D are bounded by it.
-    pub period_max: u64,
+    pub period_max_units: u64,
     /// D goes from C to T plus this, in units.
-    pub deadline_beyond_period: u64,
+    pub deadline_beyond_period_units: u64,
     /// Phases go from 0 to this, in units.
-    pub phase_max: u64,
+    pub phase_max_units: u64,
     /// The unit.
     pub unit: Duration,
 }
@@ -24,10 +24,10 @@ pub struct Limits {
 /// All tasks within the limits: C, T, D and phase.
 fn tasks(limits: Limits) -> Vec<Task> {
     let mut all = Vec::new();
-    for period in 1..=limits.period_max {
+    for period in 1..=limits.period_max_units {
         for wcet in 1..=period {
-            for deadline_rel in wcet..=period + limits.deadline_beyond_period {
-                for phase in 0..=limits.phase_max {
+            for deadline_rel in wcet..=period + limits.deadline_beyond_period_units {
+                for phase in 0..=limits.phase_max_units {
                     let unit = limits.unit;
                     let task = Task::periodic("", unit * wcet, unit * period);
                     all.push(Task { deadline_rel: unit * deadline_rel, phase: unit * phase, ..task });

@@ -263,12 +263,12 @@ pub(crate) struct Report {
 /// A violation before its text is made.
 pub(crate) struct Sighting {
     pub oracle: Oracle,
-    pub from: u64,
-    pub to: u64,
+    pub from_ns: u64,
+    pub to_ns: u64,
     pub cpu: Option<u32>,
     pub ran: Option<JobName>,
     pub should_have_run: Option<JobName>,
-    pub unexplained: Option<u64>,
+    pub unexplained_ns: Option<u64>,
 }
 
 impl Sighting {
@@ -276,12 +276,12 @@ impl Sighting {
     pub fn at(oracle: Oracle, now: u64) -> Self {
         Sighting {
             oracle,
-            from: now,
-            to: now,
+            from_ns: now,
+            to_ns: now,
             cpu: None,
             ran: None,
             should_have_run: None,
-            unexplained: None,
+            unexplained_ns: None,
         }
     }
 
@@ -310,12 +310,20 @@ impl Report {
     /// of tasks called by their names.
     pub fn violation(&mut self, sighting: Sighting, what: impl FnOnce(&Names) -> String) {
         let of = sighting.oracle as usize;
-        let length = sighting.unexplained.unwrap_or(sighting.to.saturating_sub(sighting.from));
+        let length = sighting.unexplained_ns.unwrap_or(sighting.to_ns.saturating_sub(sighting.from_ns));
         self.violated[of] += 1;
         self.longest[of] = self.longest[of].max(length);
         self.total[of] = self.total[of].saturating_add(length);
         if self.violations.len() < VIOLATIONS_KEPT {
-            let Sighting { oracle, from, to, cpu, ran, should_have_run, unexplained } = sighting;
+            let Sighting {
+                oracle,
+                from_ns: from,
+                to_ns: to,
+                cpu,
+                ran,
+                should_have_run,
+                unexplained_ns: unexplained,
+            } = sighting;
             let mut text = format!("t={}", Duration::from_ns(from));
             if to > from {
                 text += &format!("..{}", Duration::from_ns(to));

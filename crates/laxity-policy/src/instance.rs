@@ -123,7 +123,7 @@ pub struct Replenishment {
     /// The beginning of the server period.
     pub at_ns: u64,
     /// The absolute deadline that comes with it.
-    pub deadline_abs: u64,
+    pub deadline_abs_ns: u64,
 }
 
 /// One scheduler over the tasks and CPUs of one cluster.
@@ -264,7 +264,7 @@ impl Instance {
         // SAFETY: the task is of this instance (checked above); only read.
         let at_ns =
             unsafe { ffi::lx_policy_next_replenishment(self.state.as_ptr(), task, &raw mut deadline_abs) };
-        Replenishment { at_ns, deadline_abs }
+        Replenishment { at_ns, deadline_abs_ns: deadline_abs }
     }
 
     /// The absolute deadline under which the task is scheduled.

@@ -89,7 +89,7 @@ impl Case {
     fn by_model(&self) -> Ends {
         let mut state = self.state();
         let mut ends = vec![(0, 0); self.jobs.len()];
-        let begins = |core, since, work_ns| Begins { core, since, work_ns, cold_lines: 0 };
+        let begins = |core, since, work_ns| Begins { core, since_ns: since, work_ns, cold_lines: 0 };
         let mut at_work: Vec<usize> = (0..self.jobs.len()).collect();
         for (task, job) in self.jobs.iter().enumerate() {
             state.works(task, begins(task, job.since, self.warm_ns(task, job.accesses)));

@@ -48,9 +48,9 @@ fn also_with_budgets() {
 fn also_of_all_tiny_sets() {
     let limits = tiny::Limits {
         tasks_max: 3,
-        period_max: 3,
-        deadline_beyond_period: 0,
-        phase_max: 0,
+        period_max_units: 3,
+        deadline_beyond_period_units: 0,
+        phase_max_units: 0,
         unit: Duration::from_ns(1000),
     };
     let mut sets = 0;

@@ -140,7 +140,13 @@ fn budgets_and_late_jobs_get_on_together() {
 #[test]
 fn tiny_sets_exhaustively() {
     let unit = Duration::from_ns(1_000);
-    let limits = tiny::Limits { tasks_max: 2, period_max: 3, deadline_beyond_period: 2, phase_max: 1, unit };
+    let limits = tiny::Limits {
+        tasks_max: 2,
+        period_max_units: 3,
+        deadline_beyond_period_units: 2,
+        phase_max_units: 1,
+        unit,
+    };
     let (mut sets, mut seen) = (0, 0);
     for set in tiny::sets(limits) {
         for on_miss in RULES {

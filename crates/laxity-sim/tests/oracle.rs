@@ -56,9 +56,9 @@ fn budgets_are_enforced() {
 fn tiny_sets_exhaustively() {
     let limits = tiny::Limits {
         tasks_max: 2,
-        period_max: 3,
-        deadline_beyond_period: 1,
-        phase_max: 1,
+        period_max_units: 3,
+        deadline_beyond_period_units: 1,
+        phase_max_units: 1,
         unit: Duration::from_ns(1000),
     };
     let mut sets = 0;

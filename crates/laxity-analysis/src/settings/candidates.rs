@@ -24,12 +24,12 @@ const PIECES_MAX: u64 = 4_096;
 /// What serves the task and is taken by the kernel: none better in bandwidth, deadline and period at once than another that is
 /// listed. Empty if there is nothing. The task has no jitter.
 pub fn candidates(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
-    let runtime = (task.wcet + u64::from(task.deadline < task.period)).max(rules.runtime_min);
+    let runtime = (task.wcet + u64::from(task.deadline < task.period)).max(rules.runtime_min_ns);
     let deadline = (task.deadline + (runtime - task.wcet)).min(task.period);
     let own = Reservation { runtime, deadline, period: task.period };
     let mut found = vec![own];
     // Of times so short that 1 ns matters, all are looked at.
-    let taken = (rules.period_min..=rules.period_max).contains(&task.period);
+    let taken = (rules.period_min_ns..=rules.period_max_ns).contains(&task.period);
     if task.deadline > task.period || !taken || task.wcet < SHORT {
         found.extend(in_pieces(task, rules));
         found.extend(periods(task, rules).into_iter().filter_map(|period| implicit(task, period, rules)));
@@ -69,14 +69,14 @@ fn is_no_worse(one: &Reservation, other: &Reservation) -> bool {
 /// Long periods: several budgets for a job. The last is used up by the longest jobs, or 1 ns of it is left.
 fn in_pieces(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
     let window = task.density_window();
-    let fewest = task.period.div_ceil(rules.period_max);
+    let fewest = task.period.div_ceil(rules.period_max_ns);
     let mut found = Vec::new();
     for pieces in 1..=(fewest + PIECES_MORE).min(PIECES_MAX) {
         for more in [0, 1] {
-            let runtime = (task.wcet + more).div_ceil(pieces).max(rules.runtime_min);
+            let runtime = (task.wcet + more).div_ceil(pieces).max(rules.runtime_min_ns);
             let budgets = task.wcet.div_ceil(runtime);
-            let longest = (task.period / (task.wcet / runtime + 1)).min(rules.period_max);
-            let shortest = (window / pieces).min(rules.period_max);
+            let longest = (task.period / (task.wcet / runtime + 1)).min(rules.period_max_ns);
+            let shortest = (window / pieces).min(rules.period_max_ns);
             for period in [longest, longest.midpoint(shortest), shortest] {
                 let Some(left) = window.checked_sub((budgets - 1) * period) else { continue };
                 let deadline = (left + budgets * runtime - task.wcet).min(period);
@@ -97,14 +97,14 @@ fn periods(task: &SporadicTask, rules: KernelRules) -> Vec<u64> {
         all.push(deadline / parts);
         all.extend((1..=parts * 3).map(|times| period * times / parts));
     }
-    all.extend([rules.period_min, rules.period_max]);
-    let fewest = period.div_ceil(rules.period_max);
+    all.extend([rules.period_min_ns, rules.period_max_ns]);
+    let fewest = period.div_ceil(rules.period_max_ns);
     all.extend((fewest..=fewest + PIECES_MORE).map(|pieces| period / pieces));
     // Short times have few whole ns to choose from.
     if task.wcet < SHORT {
         all.extend(1..=SHORT);
     }
-    let range = rules.period_min.max(1)..=rules.period_max;
+    let range = rules.period_min_ns.max(1)..=rules.period_max_ns;
     all.retain(|period| range.contains(period));
     all
 }
@@ -113,7 +113,7 @@ fn periods(task: &SporadicTask, rules: KernelRules) -> Vec<u64> {
 fn implicit(task: &SporadicTask, period: u64, rules: KernelRules) -> Option<Reservation> {
     let with = |runtime| Reservation { runtime, deadline: period, period };
     let least = (u128::from(task.wcet) * u128::from(period)).div_ceil(u128::from(task.period));
-    let mut least = u64::try_from(least).ok()?.max(rules.runtime_min);
+    let mut least = u64::try_from(least).ok()?.max(rules.runtime_min_ns);
     if least > period || !with(period).serves(task) {
         return None;
     }

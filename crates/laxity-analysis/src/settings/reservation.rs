@@ -24,17 +24,17 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelRules {
     /// The least budget.
-    pub runtime_min: u64,
+    pub runtime_min_ns: u64,
     /// The least period: sched_deadline_period_min_us.
-    pub period_min: u64,
+    pub period_min_ns: u64,
     /// The longest period: sched_deadline_period_max_us.
-    pub period_max: u64,
+    pub period_max_ns: u64,
 }
 
 impl Default for KernelRules {
     /// Linux's: budgets of 2^10 ns or more, periods of 100 us to 2^22 us.
     fn default() -> Self {
-        KernelRules { runtime_min: 1 << 10, period_min: 100_000, period_max: (1 << 22) * 1_000 }
+        KernelRules { runtime_min_ns: 1 << 10, period_min_ns: 100_000, period_max_ns: (1 << 22) * 1_000 }
     }
 }
 
@@ -55,10 +55,10 @@ const JOBS_MAX: u64 = 4_096;
 impl Reservation {
     /// Whether the kernel takes it, whatever else there is.
     pub fn is_accepted(&self, rules: KernelRules) -> bool {
-        self.runtime >= rules.runtime_min
+        self.runtime >= rules.runtime_min_ns
             && self.runtime <= self.deadline
             && self.deadline <= self.period
-            && (rules.period_min..=rules.period_max).contains(&self.period)
+            && (rules.period_min_ns..=rules.period_max_ns).contains(&self.period)
     }
 
     /// As the kernel's admission counts it: floor(2^20 Q / P) (`to_ratio`).

@@ -46,14 +46,14 @@ struct Games(HashMap<(SporadicTask, [u64; 2]), Vec<Reservation>>);
 impl Games {
     /// For each d and P the least Q, if any.
     fn of(&mut self, task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
-        let key = (*task, [rules.period_min, rules.period_max]);
+        let key = (*task, [rules.period_min_ns, rules.period_max_ns]);
         self.0.entry(key).or_insert_with(|| all_that_serve(task, rules)).clone()
     }
 }
 
 fn all_that_serve(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
     let mut found: Vec<Reservation> = Vec::new();
-    for period in rules.period_min..=rules.period_max {
+    for period in rules.period_min_ns..=rules.period_max_ns {
         for deadline in 1..=period {
             let with = |runtime| Reservation { runtime, deadline, period };
             let serving = |one: &Reservation| one.is_accepted(rules) && game::serves(*one, task);
@@ -146,7 +146,7 @@ fn rules(random: &mut Random) -> KernelRules {
         1 => (1, 4),
         _ => (1, PERIOD_MAX),
     };
-    KernelRules { runtime_min: 1, period_min, period_max }
+    KernelRules { runtime_min_ns: 1, period_min_ns: period_min, period_max_ns: period_max }
 }
 
 #[test]

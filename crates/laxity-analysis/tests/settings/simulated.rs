@@ -63,7 +63,7 @@ fn reservations_miss_nothing() {
         seed += 1;
         let mut random = Random::new(seed);
         let tasks = if seed % 2 == 0 { larger_set(&mut random) } else { tight_set(&mut random) };
-        let rules = KernelRules { runtime_min: 2, period_min: 12, period_max: 80 };
+        let rules = KernelRules { runtime_min_ns: 2, period_min_ns: 12, period_max_ns: 80 };
         let lists: Vec<_> = tasks.iter().map(|task| candidates(task, rules)).collect();
         let granted = choose(&lists, 1_000, |of| {
             let of = of.iter().zip(&tasks).map(|(one, task)| Granted::of(one, task.wcet, task.period));
@@ -150,7 +150,7 @@ type Soft = Option<(SoftTask, Vec<u64>)>;
 
 /// Reservations for a set in which every other task is soft, with the bound on its misses.
 fn granted(tasks: &[SporadicTask], random: &mut Random) -> Option<Vec<Served>> {
-    let rules = KernelRules { runtime_min: 2, period_min: 8, period_max: 120 };
+    let rules = KernelRules { runtime_min_ns: 2, period_min_ns: 8, period_max_ns: 120 };
     let target = CERTAIN / [10, 20, 50, 100][usize::try_from(random.below(4)).expect("few")];
     let soft: Vec<Soft> = tasks
         .iter()

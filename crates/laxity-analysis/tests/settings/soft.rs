@@ -122,8 +122,9 @@ fn at_most_1_percent_above_the_least_of_all() {
         let mut random = Random::new(seed);
         let (soft, _) = small_task(&mut random);
         let target = CERTAIN / [2, 10, 100, 1_000][usize::try_from(random.below(4)).expect("small")];
-        let rules = KernelRules { runtime_min: 1, period_min: 1 + random.below(3), period_max: PERIOD_MAX };
-        let all = (rules.period_min..=rules.period_max).flat_map(|period| {
+        let rules =
+            KernelRules { runtime_min_ns: 1, period_min_ns: 1 + random.below(3), period_max_ns: PERIOD_MAX };
+        let all = (rules.period_min_ns..=rules.period_max_ns).flat_map(|period| {
             (1..=period).flat_map(move |deadline| {
                 (1..=deadline).map(move |runtime| Reservation { runtime, deadline, period })
             })

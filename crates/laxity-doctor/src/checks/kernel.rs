@@ -235,7 +235,7 @@ fn accounting(host: &Host) -> Judged {
     }
     let is_virtual = config.has("PARAVIRT") && host.fact("virtualization")? != "none";
     if is_virtual && !config.has("PARAVIRT_TIME_ACCOUNTING") {
-        match host.cpu_times()?.1.stolen {
+        match host.cpu_times()?.1.stolen_ticks {
             0 => evidence.push(Evidence::new("/proc/stat", "no steal on real-time CPUs")),
             _ => lacking.push("PARAVIRT_TIME_ACCOUNTING"),
         }

@@ -32,19 +32,23 @@ pub const CHECKS: &[Check] = &[
 
 fn steal(host: &Host) -> Judged {
     let (before, after) = host.cpu_times()?;
-    if after.all == 0 {
+    if after.all_ticks == 0 {
         return crate::evidence::unseen("/proc/stat counts no time");
     }
-    let watched = (after.stolen.saturating_sub(before.stolen), after.all.saturating_sub(before.all));
+    let watched = (
+        after.stolen_ticks.saturating_sub(before.stolen_ticks),
+        after.all_ticks.saturating_sub(before.all_ticks),
+    );
     let share = |(stolen, all)| percent(stolen, all).unwrap_or_else(|| "nothing".to_owned());
     let measured = format!(
         "{} of the CPU time {}, {} since the machine was booted",
         share(watched),
         host.in_time(),
-        share((after.stolen, after.all))
+        share((after.stolen_ticks, after.all_ticks))
     );
     let evidence = vec![Evidence::new("/proc/stat", format!("steal: {measured}"))];
-    if watched.0 == 0 && after.stolen.saturating_mul(1000) <= after.all.saturating_mul(STEAL_MAX) {
+    if watched.0 == 0 && after.stolen_ticks.saturating_mul(1000) <= after.all_ticks.saturating_mul(STEAL_MAX)
+    {
         return Verdict::fine(evidence);
     }
     let remedy = Remedy::other(

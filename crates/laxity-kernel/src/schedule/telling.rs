@@ -21,8 +21,8 @@ pub(super) struct Telling<'a> {
     /// It sleeps.
     asleep: bool,
     /// When it was taken off its CPU last.
-    off_since: u64,
-    scheduled_by: u64,
+    off_since_ns: u64,
+    scheduled_by_ns: u64,
     /// Of which job it was said last by which deadline it is scheduled.
     scheduled_told: Option<(u32, u64)>,
     told: &'a mut Vec<Record>,
@@ -41,8 +41,8 @@ impl<'a> Telling<'a> {
             at: 0,
             running: None,
             asleep: false,
-            off_since: 0,
-            scheduled_by: 0,
+            off_since_ns: 0,
+            scheduled_by_ns: 0,
             scheduled_told: None,
             told,
             skipped: 0,
@@ -103,7 +103,7 @@ impl<'a> Telling<'a> {
             self.woken_unseen(record);
         }
         if record.argument2 != 0 {
-            self.scheduled_by = record.argument2;
+            self.scheduled_by_ns = record.argument2;
         }
         let plain = Record { argument: 0, argument2: 0, ..*record };
         match kind {
@@ -113,7 +113,7 @@ impl<'a> Telling<'a> {
             EventKind::Throttle if record.cpu == NONE && self.running.is_some() => return,
             EventKind::Throttle if record.cpu == NONE => {}
             EventKind::Preempt | EventKind::Throttle => {
-                (self.running, self.off_since) = (None, now);
+                (self.running, self.off_since_ns) = (None, now);
                 if let Some(job) = job.filter(|_| self.at + 1 == self.jobs.len() && self.ends(now)) {
                     self.tell(plain, EventKind::Complete, now, job);
                     self.at += 1;
@@ -155,7 +155,7 @@ impl<'a> Telling<'a> {
         let Some(present) = self.jobs.get(self.at).filter(|job| job.release_ns < left.time_ns) else {
             return;
         };
-        let began = present.start_ns.filter(|&began| self.off_since < began);
+        let began = present.start_ns.filter(|&began| self.off_since_ns < began);
         let came_ns = began.unwrap_or(left.time_ns).min(left.time_ns - 1);
         self.skipped += 1;
         self.one(&Record { time_ns: came_ns, ..*left }, EventKind::Resume);
@@ -168,12 +168,12 @@ impl<'a> Telling<'a> {
         let Some((job, present)) = self.job_at(now).zip(self.jobs.get(self.at)) else { return };
         self.skipped += 1;
         // What it slept for in the middle of its job is not known.
-        let ready_ns = if present.release_ns > self.off_since { present.release_ns } else { now };
-        let new = Some(came.argument2).filter(|&deadline_ns| deadline_ns != self.scheduled_by);
+        let ready_ns = if present.release_ns > self.off_since_ns { present.release_ns } else { now };
+        let new = Some(came.argument2).filter(|&deadline_ns| deadline_ns != self.scheduled_by_ns);
         let woken_ns = new.and_then(|deadline_ns| deadline_ns.checked_sub(self.deadline_rel_ns?));
         let woken_ns = woken_ns.unwrap_or(ready_ns).clamp(ready_ns, now);
         if came.argument2 != 0 {
-            self.scheduled_by = came.argument2;
+            self.scheduled_by_ns = came.argument2;
         }
         let plain = Record { argument: 0, argument2: 0, ..*came };
         self.tell(plain, EventKind::Wake, woken_ns, job);
@@ -199,9 +199,9 @@ impl<'a> Telling<'a> {
     }
 
     fn tells_deadline(&mut self, record: Record, now: u64, job: u32) {
-        if self.scheduled_by != 0 {
-            self.scheduled_told = Some((job, self.scheduled_by));
-            let record = Record { cpu: NONE, argument: self.scheduled_by, argument2: 0, ..record };
+        if self.scheduled_by_ns != 0 {
+            self.scheduled_told = Some((job, self.scheduled_by_ns));
+            let record = Record { cpu: NONE, argument: self.scheduled_by_ns, argument2: 0, ..record };
             self.tell(record, EventKind::Replenish, now, job);
         }
     }

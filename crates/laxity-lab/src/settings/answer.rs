@@ -121,9 +121,9 @@ impl Answer {
             platform: question.platform.name().to_owned(),
             kernel: KernelAnswer {
                 whose: question.limits.origin.to_owned(),
-                runtime_min_ns: rules.runtime_min,
-                period_min_ns: rules.period_min,
-                period_max_ns: rules.period_max,
+                runtime_min_ns: rules.runtime_min_ns,
+                period_min_ns: rules.period_min_ns,
+                period_max_ns: rules.period_max_ns,
                 admission_q20: question.limits.deadline_q20(),
             },
             settings: found.map(|found| SettingsAnswer::of(question, found)),

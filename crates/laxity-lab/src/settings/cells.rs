@@ -233,7 +233,7 @@ impl Inside<'_> {
         let asked = |&(at, task): &(usize, SporadicTask)| {
             let eaten = &eaten[self.numbers[at]];
             let one = Reservation {
-                runtime: (task.wcet + eaten.wcet).max(self.cells.limits.rules.runtime_min),
+                runtime: (task.wcet + eaten.wcet).max(self.cells.limits.rules.runtime_min_ns),
                 deadline: task.deadline - eaten.deadline,
                 period: task.period,
             };

@@ -20,8 +20,8 @@ impl Limits {
     pub fn of(kernel: &Kernel) -> Self {
         let limits = kernel.limits;
         let rules = KernelRules {
-            period_min: limits.deadline_period_min_us.saturating_mul(1_000),
-            period_max: limits.deadline_period_max_us.saturating_mul(1_000),
+            period_min_ns: limits.deadline_period_min_us.saturating_mul(1_000),
+            period_max_ns: limits.deadline_period_max_us.saturating_mul(1_000),
             ..KernelRules::default()
         };
         Limits { rules, kernel: limits, origin: kernel.origin }

@@ -241,9 +241,9 @@ impl Question<'_> {
             task.wcet,
             task.deadline_rel,
             task.period(),
-            Duration::from_ns(rules.runtime_min),
-            Duration::from_ns(rules.period_min),
-            Duration::from_ns(rules.period_max)
+            Duration::from_ns(rules.runtime_min_ns),
+            Duration::from_ns(rules.period_min_ns),
+            Duration::from_ns(rules.period_max_ns)
         );
         Some(Why { task: Some(task.name.clone()), reason, is_kernel: false })
     }

@@ -15,7 +15,8 @@ const STEP_NS: u64 = 1_000;
 /// What a job was charged for, in ns.
 pub(super) fn charged(evidence: &Evidence<'_>, history: &History) -> u64 {
     let of = |piece: &Piece| {
-        (evidence.charged_ns)(history.task, (piece.from, piece.to)).unwrap_or(piece.to - piece.from)
+        (evidence.charged_ns)(history.task, (piece.from_ns, piece.to_ns))
+            .unwrap_or(piece.to_ns - piece.from_ns)
     };
     history.pieces.iter().map(of).sum()
 }

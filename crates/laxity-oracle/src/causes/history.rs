@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub cpu: u32,
-    pub from: u64,
-    pub to: u64,
+    pub from_ns: u64,
+    pub to_ns: u64,
 }
 
 /// A job without budget, `[from, to)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Throttle {
-    pub from: u64,
-    pub to: u64,
+    pub from_ns: u64,
+    pub to_ns: u64,
     /// It was on a CPU when its budget was used up; else it was woken up without one.
     pub on_cpu: bool,
 }
@@ -28,14 +28,14 @@ pub(super) struct History {
     /// Its place among the jobs of the run; nothing for one that they lack.
     pub job: Option<usize>,
     pub task: u32,
-    pub release: u64,
+    pub release_ns: u64,
     /// From when on it is scheduled by which deadline, ascending; the first from its release on.
     pub scheduled_by: Vec<(u64, u64)>,
     pub pieces: Vec<Piece>,
     pub throttles: Vec<Throttle>,
     /// It slept before it was done.
     pub sleeps: Vec<(u64, u64)>,
-    pub complete: Option<u64>,
+    pub completed_ns: Option<u64>,
 }
 
 impl History {
@@ -47,7 +47,7 @@ impl History {
 
     /// When it was over, at the latest where the record ends.
     pub fn end(&self, end_ns: u64) -> u64 {
-        self.complete.unwrap_or(end_ns)
+        self.completed_ns.unwrap_or(end_ns)
     }
 }
 
@@ -79,7 +79,7 @@ impl Histories {
             let cluster = evidence.definition.cluster_of(history.task);
             cluster.into_iter().for_each(|cluster| of_clusters[cluster].push(id));
         }
-        of_clusters.iter_mut().for_each(|of| of.sort_by_key(|&id| (all[id].release, id)));
+        of_clusters.iter_mut().for_each(|of| of.sort_by_key(|&id| (all[id].release_ns, id)));
         Histories { all, of_clusters, end_ns: evidence.end_ns }
     }
 
@@ -89,7 +89,7 @@ impl Histories {
         let mut until = 0;
         for &id in &self.of_clusters[cluster] {
             let history = &self.all[id];
-            match periods.last_mut().filter(|_| history.release < until) {
+            match periods.last_mut().filter(|_| history.release_ns < until) {
                 Some(period) => period.push(id),
                 None => periods.push(vec![id]),
             }
@@ -162,7 +162,7 @@ impl Growing {
                         self.throttled = Some((now, event.cpu.is_some()));
                     }
                     EventKind::Block => self.asleep = Some(now),
-                    kind if kind.ends_job() => self.history.complete = Some(now),
+                    kind if kind.ends_job() => self.history.completed_ns = Some(now),
                     _ => {}
                 }
             }
@@ -176,13 +176,13 @@ impl Growing {
 
     fn leaves(&mut self, now: u64) {
         if let Some((cpu, from)) = self.on.take().filter(|&(_, from)| from < now) {
-            self.history.pieces.push(Piece { cpu, from, to: now });
+            self.history.pieces.push(Piece { cpu, from_ns: from, to_ns: now });
         }
     }
 
     fn ends_throttle(&mut self, now: u64) {
         if let Some((from, on_cpu)) = self.throttled.take().filter(|&(from, _)| from < now) {
-            self.history.throttles.push(Throttle { from, to: now, on_cpu });
+            self.history.throttles.push(Throttle { from_ns: from, to_ns: now, on_cpu });
         }
     }
 
@@ -197,7 +197,7 @@ impl Growing {
         self.ends_throttle(end_ns);
         self.wakes(end_ns);
         let mut history = self.history;
-        history.release = self.released.filter(|_| !history.scheduled_by.is_empty())?;
+        history.release_ns = self.released.filter(|_| !history.scheduled_by.is_empty())?;
         history.scheduled_by.sort_by_key(|&(from, _)| from);
         history.job = job;
         Some(history)

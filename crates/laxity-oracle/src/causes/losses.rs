@@ -9,34 +9,34 @@ use std::collections::BTreeMap;
 /// Time in which a job cannot run, `[from, to)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    pub from: u64,
-    pub to: u64,
+    pub from_ns: u64,
+    pub to_ns: u64,
     pub cause: MissCause,
     /// It begins when the job has had the CPU for so long, in ns: its budget is used up then, whenever that is.
-    pub after: Option<u64>,
+    pub after_ns: Option<u64>,
     /// It is scheduled by this deadline afterwards: a budget came later.
-    pub then: Option<u64>,
+    pub then_deadline_ns: Option<u64>,
 }
 
 impl Block {
     fn waiting((from, to): (u64, u64), cause: MissCause) -> Self {
-        Block { from, to, cause, after: None, then: None }
+        Block { from_ns: from, to_ns: to, cause, after_ns: None, then_deadline_ns: None }
     }
 }
 
 /// What a job has to do and what it lost.
 #[derive(Debug, Clone, Default)]
 pub(super) struct JobLosses {
-    /// CPU time from its first to its last instruction that it needs itself, in ns; `excess` included.
-    pub work: u64,
-    /// Of `work`, what is beyond the WCET.
-    pub excess: u64,
+    /// CPU time from its first to its last instruction that it needs itself, in ns; `excess_ns` included.
+    pub work_ns: u64,
+    /// Of `work_ns`, what is beyond the WCET.
+    pub excess_ns: u64,
     /// CPU time that was taken from it.
-    pub taken: u64,
+    pub taken_ns: u64,
     /// On its way to its first instruction.
-    pub way_in: u64,
+    pub way_in_ns: u64,
     /// After its last instruction, until it leaves its CPU.
-    pub way_out: u64,
+    pub way_out_ns: u64,
     /// Ascending.
     pub blocks: Vec<Block>,
 }
@@ -44,8 +44,8 @@ pub(super) struct JobLosses {
 /// A CPU that another thread has, `[from, to)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Absence {
-    pub from: u64,
-    pub to: u64,
+    pub from_ns: u64,
+    pub to_ns: u64,
     pub cause: MissCause,
 }
 
@@ -138,15 +138,15 @@ impl Losses {
         let mut present = [false; MissCause::ALL.len()];
         let mut note = |cause: MissCause, there: bool| present[cause as usize] |= there;
         for losses in period.iter().map(|&id| &self.of[id]) {
-            note(self.taken, losses.taken > 0);
-            note(MissCause::EarlierOverrun, losses.excess > 0);
-            note(MissCause::Scheduling, losses.way_in + losses.way_out > 0);
+            note(self.taken, losses.taken_ns > 0);
+            note(MissCause::EarlierOverrun, losses.excess_ns > 0);
+            note(MissCause::Scheduling, losses.way_in_ns + losses.way_out_ns > 0);
             losses.blocks.iter().for_each(|block| note(block.cause, true));
         }
-        let from = period.iter().map(|&id| histories.all[id].release).min().unwrap_or(0);
+        let from = period.iter().map(|&id| histories.all[id].release_ns).min().unwrap_or(0);
         let to = period.iter().map(|&id| histories.all[id].end(end_ns)).max().unwrap_or(0);
         for absence in cpus.iter().filter_map(|cpu| self.absences.get(cpu)).flatten() {
-            note(absence.cause, absence.from < to && absence.to > from);
+            note(absence.cause, absence.from_ns < to && absence.to_ns > from);
         }
         let known = MissCause::ALL.into_iter().filter(|cause| *cause != MissCause::Unknown);
         known.filter(|cause| present[*cause as usize]).collect()
@@ -159,9 +159,9 @@ fn absences(activities: &[Activity]) -> BTreeMap<u32, Vec<Absence>> {
     for one in activities.iter().filter(|one| one.about == About::Cpu) {
         let Some(cause) = absence_of(one.cause) else { continue };
         let own = of.entry(one.cpu).or_default();
-        let from = own.last().map_or(one.from_ns, |last| last.to.max(one.from_ns));
+        let from = own.last().map_or(one.from_ns, |last| last.to_ns.max(one.from_ns));
         if from < one.to_ns {
-            own.push(Absence { from, to: one.to_ns, cause });
+            own.push(Absence { from_ns: from, to_ns: one.to_ns, cause });
         }
     }
     of
@@ -169,15 +169,15 @@ fn absences(activities: &[Activity]) -> BTreeMap<u32, Vec<Absence>> {
 
 /// What a job did with the CPU while it had it.
 fn on_cpu(evidence: &Evidence<'_>, history: &History, job: Option<&Job>) -> JobLosses {
-    let had: u64 = history.pieces.iter().map(|piece| piece.to - piece.from).sum();
-    let Some(job) = job else { return JobLosses { work: had, ..JobLosses::default() } };
+    let had: u64 = history.pieces.iter().map(|piece| piece.to_ns - piece.from_ns).sum();
+    let Some(job) = job else { return JobLosses { work_ns: had, ..JobLosses::default() } };
     let within = |from: u64, to: u64| -> u64 {
-        let part = |piece: &Piece| piece.to.min(to).saturating_sub(piece.from.max(from));
+        let part = |piece: &Piece| piece.to_ns.min(to).saturating_sub(piece.from_ns.max(from));
         history.pieces.iter().map(part).sum()
     };
     let Some(start) = job.start_ns else {
         // It has not begun; what it asked for is all that is known.
-        return JobLosses { work: job.demand_ns.unwrap_or(0), way_in: had, ..JobLosses::default() };
+        return JobLosses { work_ns: job.demand_ns.unwrap_or(0), way_in_ns: had, ..JobLosses::default() };
     };
     let finish = job.finish_ns.unwrap_or(u64::MAX);
     let way_in = within(0, start);
@@ -195,11 +195,11 @@ fn on_cpu(evidence: &Evidence<'_>, history: &History, job: Option<&Job>) -> JobL
         _ => (job.demand_ns.unwrap_or(inside), job.cpu_time_ns.map_or(0, |used| inside.saturating_sub(used))),
     };
     JobLosses {
-        work,
-        excess: work.saturating_sub(wcet),
-        taken,
-        way_in,
-        way_out: had - way_in - inside,
+        work_ns: work,
+        excess_ns: work.saturating_sub(wcet),
+        taken_ns: taken,
+        way_in_ns: way_in,
+        way_out_ns: had - way_in - inside,
         blocks: Vec::new(),
     }
 }
@@ -207,14 +207,14 @@ fn on_cpu(evidence: &Evidence<'_>, history: &History, job: Option<&Job>) -> JobL
 /// A way to the first or from the last instruction that is longer than the run's usual one was lengthened by what takes time
 /// from a running job: only the usual one is scheduling's.
 fn credit_usual_ways(of: &mut [JobLosses]) {
-    let usual_in = usual(of.iter().map(|losses| losses.way_in).filter(|&way| way > 0).collect());
-    let usual_out = usual(of.iter().map(|losses| losses.way_out).filter(|&way| way > 0).collect());
+    let usual_in = usual(of.iter().map(|losses| losses.way_in_ns).filter(|&way| way > 0).collect());
+    let usual_out = usual(of.iter().map(|losses| losses.way_out_ns).filter(|&way| way > 0).collect());
     for losses in of {
-        let beyond_in = losses.way_in.saturating_sub(usual_in);
-        let beyond_out = losses.way_out.saturating_sub(usual_out);
-        losses.way_in -= beyond_in;
-        losses.way_out -= beyond_out;
-        losses.taken += beyond_in + beyond_out;
+        let beyond_in = losses.way_in_ns.saturating_sub(usual_in);
+        let beyond_out = losses.way_out_ns.saturating_sub(usual_out);
+        losses.way_in_ns -= beyond_in;
+        losses.way_out_ns -= beyond_out;
+        losses.taken_ns += beyond_in + beyond_out;
     }
 }
 
@@ -268,7 +268,7 @@ impl<'a> Waits<'a> {
                 ran.entry(piece.cpu).or_default().push((*piece, id));
             }
         }
-        ran.values_mut().for_each(|of| of.sort_by_key(|(piece, _)| piece.from));
+        ran.values_mut().for_each(|of| of.sort_by_key(|(piece, _)| piece.from_ns));
         let explains = |one: &&Activity| waiting_of(one.cause).is_some();
         let mut explains: Vec<Activity> = evidence.activities.iter().filter(explains).copied().collect();
         credit_usual_activities(&mut explains);
@@ -285,22 +285,22 @@ impl<'a> Waits<'a> {
         let mut blocks = self.throttled(id, losses);
         let sleep = |&span: &(u64, u64)| Block::waiting(span, MissCause::Unknown);
         blocks.extend(history.sleeps.iter().map(sleep));
-        blocks.extend(self.asleep(history).filter(|_| from <= history.release));
-        let ran = history.pieces.iter().map(|piece| (piece.from, piece.to));
-        let blocked = blocks.iter().map(|block| (block.from, block.to));
-        let waited = minus((history.release.max(from), end), ran.chain(blocked).collect());
+        blocks.extend(self.asleep(history).filter(|_| from <= history.release_ns));
+        let ran = history.pieces.iter().map(|piece| (piece.from_ns, piece.to_ns));
+        let blocked = blocks.iter().map(|block| (block.from_ns, block.to_ns));
+        let waited = minus((history.release_ns.max(from), end), ran.chain(blocked).collect());
         let lost = waited.into_iter().flat_map(|wait| self.not_for_others(id, wait));
         let explained: Vec<Block> = lost.flat_map(|lost| self.explained(history, lost)).collect();
         blocks.extend(explained);
-        blocks.sort_by_key(|block| (block.from, block.to));
+        blocks.sort_by_key(|block| (block.from_ns, block.to_ns));
         blocks
     }
 
     /// Until the timer of its release was handled: whatever else there was, it could not run. Where several timers were due at
     /// its release, it is the first that was handled.
     fn asleep(&self, history: &History) -> Option<Block> {
-        let release = history.release;
-        let first_ran = history.pieces.first().map_or(u64::MAX, |piece| piece.from);
+        let release = history.release_ns;
+        let first_ran = history.pieces.first().map_or(u64::MAX, |piece| piece.from_ns);
         let begin = self.explains.partition_point(|one| one.from_ns < release);
         let near = self.explains[begin..].iter().take_while(|one| one.from_ns == release);
         let own = |one: &&Activity| {
@@ -324,15 +324,19 @@ impl<'a> Waits<'a> {
                 });
             let cause = match of_period {
                 true => MissCause::LateRelease,
-                false if losses.excess > 0 => MissCause::EarlierOverrun,
+                false if losses.excess_ns > 0 => MissCause::EarlierOverrun,
                 false => MissCause::Throttled,
             };
-            let had: u64 =
-                history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
+            let had: u64 = history
+                .pieces
+                .iter()
+                .filter(|piece| piece.to_ns <= throttle.from_ns)
+                .map(|p| p.to_ns - p.from_ns)
+                .sum();
             Block {
-                after: Some(had).filter(|&had| had > 0),
-                then: Some(history.deadline_at(throttle.to)),
-                ..Block::waiting((throttle.from, throttle.to), cause)
+                after_ns: Some(had).filter(|&had| had > 0),
+                then_deadline_ns: Some(history.deadline_at(throttle.to_ns)),
+                ..Block::waiting((throttle.from_ns, throttle.to_ns), cause)
             }
         };
         history.throttles.iter().map(one).collect()
@@ -361,17 +365,17 @@ impl<'a> Waits<'a> {
         let definition = self.evidence.definition;
         let mut others = Vec::new();
         let ran = self.ran.get(&cpu).map_or(&[][..], Vec::as_slice);
-        let first = ran.partition_point(|(piece, _)| piece.to <= wait.0);
-        for (piece, other) in ran[first..].iter().take_while(|(piece, _)| piece.from < wait.1) {
-            let now = piece.from.max(wait.0);
+        let first = ran.partition_point(|(piece, _)| piece.to_ns <= wait.0);
+        for (piece, other) in ran[first..].iter().take_while(|(piece, _)| piece.from_ns < wait.1) {
+            let now = piece.from_ns.max(wait.0);
             if rank(definition, &self.histories.all[*other], now) <= rank(definition, history, now) {
-                others.push((piece.from, piece.to));
+                others.push((piece.from_ns, piece.to_ns));
             }
         }
         let absent = self.absences.get(&cpu).map_or(&[][..], Vec::as_slice);
-        let first = absent.partition_point(|absence| absence.to <= wait.0);
-        for absence in absent[first..].iter().take_while(|absence| absence.from < wait.1) {
-            others.push((absence.from, absence.to));
+        let first = absent.partition_point(|absence| absence.to_ns <= wait.0);
+        for absence in absent[first..].iter().take_while(|absence| absence.from_ns < wait.1) {
+            others.push((absence.from_ns, absence.to_ns));
         }
         minus(wait, others)
     }
@@ -381,7 +385,7 @@ impl<'a> Waits<'a> {
         let cpus = self.cpus_of(history.task);
         let about = |one: &Activity| match one.about {
             About::Cpu => cpus.contains(&one.cpu),
-            About::Released(first, last) => first <= history.release && history.release <= last,
+            About::Released(first, last) => first <= history.release_ns && history.release_ns <= last,
             About::Task(task) => task == history.task,
         };
         let first = self.explains.partition_point(|one| one.from_ns < lost.0.saturating_sub(self.longest));

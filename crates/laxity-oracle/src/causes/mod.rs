@@ -159,7 +159,7 @@ impl<'a> Judgement<'a> {
             return MissCause::Scheduler;
         }
         // A job whose end was not recorded: nothing is known of what came after.
-        if history.complete.is_none() && job.finish_ns > Some(self.evidence.end_ns) {
+        if history.completed_ns.is_none() && job.finish_ns > Some(self.evidence.end_ns) {
             return MissCause::Unknown;
         }
         let unexplained = match job.finish_ns.filter(|_| job.outcome == JobOutcome::Completed) {
@@ -183,7 +183,7 @@ impl<'a> Judgement<'a> {
         if cause != MissCause::EarlierOverrun {
             return cause;
         }
-        let own = self.losses.of[self.period[place]].excess;
+        let own = self.losses.of[self.period[place]].excess_ns;
         let without_own = self.with_all[place].saturating_sub(own).saturating_add(unexplained);
         match own > 0 && without_own <= job.deadline_ns {
             true => MissCause::DemandAboveWcet,

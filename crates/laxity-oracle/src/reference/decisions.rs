@@ -10,18 +10,18 @@ pub struct ActiveJob {
     /// Number in its task, from 0.
     pub job: u32,
     /// When it was released.
-    pub release: u64,
+    pub release_ns: u64,
     /// Release plus D.
-    pub deadline_abs: u64,
+    pub deadline_abs_ns: u64,
     /// The deadline it is scheduled by, which budgets may have moved.
-    pub server_deadline_abs: u64,
+    pub server_deadline_abs_ns: u64,
     /// Whether the job before it is complete.
     pub predecessor_complete: bool,
     /// From when on it has budget.
     pub has_budget_at: u64,
     /// Where it runs.
     pub running_on: Option<u32>,
-    pub(crate) work_left: u128,
+    pub(crate) work_left_parts: u128,
     pub(crate) started: bool,
     pub(crate) throttled: bool,
     /// When its laxity ran out, if it did while the job waited.
@@ -38,7 +38,7 @@ pub trait Decisions {
 
     /// The number by which jobs are ordered, the smallest first.
     fn key(&self, definition: &Definition, job: &ActiveJob) -> u64 {
-        job.urgent.unwrap_or_else(|| definition.key(job.task, job.server_deadline_abs))
+        job.urgent.unwrap_or_else(|| definition.key(job.task, job.server_deadline_abs_ns))
     }
 
     /// Whether a job that waits and has no laxity left goes before those that have some.

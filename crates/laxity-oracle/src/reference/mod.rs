@@ -176,9 +176,9 @@ impl<'a> Machine<'a> {
     }
 
     fn complete_jobs(&mut self, now: u64) {
-        let done = |job: &ActiveJob| job.running_on.is_some() && job.work_left == 0;
+        let done = |job: &ActiveJob| job.running_on.is_some() && job.work_left_parts == 0;
         for job in self.active.extract_if(.., |job| done(job)).collect::<Vec<_>>() {
-            self.emit(now, EventKind::Complete, &job, job.running_on, Some(job.deadline_abs));
+            self.emit(now, EventKind::Complete, &job, job.running_on, Some(job.deadline_abs_ns));
             self.over(job.task);
         }
     }
@@ -186,14 +186,14 @@ impl<'a> Machine<'a> {
     /// Late jobs that have CPUs abort, if they do at all. Whether there was one.
     fn abort_jobs(&mut self, now: u64) -> bool {
         let on_miss = self.definition.on_miss();
-        let late = |job: &ActiveJob| on_miss.abort_ns(job.deadline_abs).is_some_and(|at| at <= now);
+        let late = |job: &ActiveJob| on_miss.abort_ns(job.deadline_abs_ns).is_some_and(|at| at <= now);
         let aborts = self.active.extract_if(.., |job| job.running_on.is_some() && late(job));
         let aborts = aborts.collect::<Vec<_>>();
         for job in &aborts {
-            if job.deadline_abs == now && !self.missed.contains(&(job.task, job.job)) {
+            if job.deadline_abs_ns == now && !self.missed.contains(&(job.task, job.job)) {
                 self.record_miss(now, job);
             }
-            self.emit(now, EventKind::Abort, job, job.running_on, Some(job.deadline_abs));
+            self.emit(now, EventKind::Abort, job, job.running_on, Some(job.deadline_abs_ns));
             self.over(job.task);
         }
         !aborts.is_empty()
@@ -222,7 +222,7 @@ impl<'a> Machine<'a> {
             self.servers[task as usize].left = self.full_budget(task);
             return;
         }
-        let release = self.active[index].release;
+        let release = self.active[index].release_ns;
         let period = self.period(task);
         let full = self.full_budget(task);
         let server = self.servers[task as usize];
@@ -239,7 +239,7 @@ impl<'a> Machine<'a> {
             self.active[index].has_budget_at = began;
         }
         if began > release {
-            self.active[index].server_deadline_abs = began + self.deadline_rel(task);
+            self.active[index].server_deadline_abs_ns = began + self.deadline_rel(task);
         }
         self.servers[task as usize] = Server { began: Some(began), left };
     }
@@ -258,12 +258,12 @@ impl<'a> Machine<'a> {
             let replenished = self.decisions.replenishment(began, period);
             self.servers[task as usize] = Server { began: Some(replenished), left: self.full_budget(task) };
             let deadline = match mode {
-                BudgetRule::POSTPONE => self.active[index].server_deadline_abs + period,
+                BudgetRule::POSTPONE => self.active[index].server_deadline_abs_ns + period,
                 _ => replenished + self.deadline_rel(task),
             };
-            let old = self.active[index].server_deadline_abs;
+            let old = self.active[index].server_deadline_abs_ns;
             let waits = mode == BudgetRule::THROTTLE && replenished > now;
-            self.active[index].server_deadline_abs = deadline;
+            self.active[index].server_deadline_abs_ns = deadline;
             let minds_laxity = self.decisions.minds_laxity(self.definition);
             let ends = self.laxity_ends(&self.active[index]);
             let job = &mut self.active[index];
@@ -278,7 +278,7 @@ impl<'a> Machine<'a> {
                 let job = job.clone();
                 self.emit(now, EventKind::Postpone, &job, Some(cpu), Some(deadline));
                 if mode == BudgetRule::POSTPONE {
-                    self.active[index].server_deadline_abs = self.decisions.postponed(old, period);
+                    self.active[index].server_deadline_abs_ns = self.decisions.postponed(old, period);
                 }
             }
         }
@@ -294,19 +294,19 @@ impl<'a> Machine<'a> {
                 let deadline_abs = now + self.deadline_rel(task);
                 let number = task_id(self.released[index]);
                 let skips = |other: &ActiveJob| {
-                    other.task == task && self.definition.on_miss().skips(now, other.deadline_abs, None)
+                    other.task == task && self.definition.on_miss().skips(now, other.deadline_abs_ns, None)
                 };
                 let skipped = self.active.iter().any(skips);
                 let job = ActiveJob {
                     task,
                     job: number,
-                    release: now,
-                    deadline_abs,
-                    server_deadline_abs: deadline_abs,
+                    release_ns: now,
+                    deadline_abs_ns: deadline_abs,
+                    server_deadline_abs_ns: deadline_abs,
                     predecessor_complete: false,
                     has_budget_at: now,
                     running_on: None,
-                    work_left: self.work(task, spec.demand.as_ns()),
+                    work_left_parts: self.work(task, spec.demand.as_ns()),
                     started: false,
                     throttled: false,
                     urgent: None,
@@ -333,13 +333,13 @@ impl<'a> Machine<'a> {
             if job.throttled && job.has_budget_at == now {
                 job.throttled = false;
                 let job = job.clone();
-                self.emit(now, EventKind::Replenish, &job, None, Some(job.server_deadline_abs));
+                self.emit(now, EventKind::Replenish, &job, None, Some(job.server_deadline_abs_ns));
             }
         }
     }
 
     fn record_misses(&mut self, now: u64) {
-        for job in self.active.iter().filter(|job| job.deadline_abs == now).cloned().collect::<Vec<_>>() {
+        for job in self.active.iter().filter(|job| job.deadline_abs_ns == now).cloned().collect::<Vec<_>>() {
             self.record_miss(now, &job);
         }
     }
@@ -354,7 +354,7 @@ impl<'a> Machine<'a> {
         let parts = u128::from(self.speed(job.task).denominator());
         let left =
             u64::try_from(self.servers[job.task as usize].left.div_ceil(parts)).expect("a budget in ns");
-        job.server_deadline_abs.saturating_sub(left)
+        job.server_deadline_abs_ns.saturating_sub(left)
     }
 
     /// Ready jobs that do not run and have no laxity left are urgent from now on.
@@ -447,7 +447,7 @@ impl<'a> Machine<'a> {
             }
         }
         for job in &self.active {
-            at(job.deadline_abs);
+            at(job.deadline_abs_ns);
             at(job.has_budget_at);
             if job.running_on.is_none() && self.decisions.minds_laxity(self.definition) {
                 at(self.laxity_ends(job));
@@ -456,7 +456,7 @@ impl<'a> Machine<'a> {
                 let per_ns = u128::from(self.speed(job.task).numerator());
                 let after =
                     |work: u128| now + u64::try_from(work.div_ceil(per_ns)).expect("work is in u64 ns");
-                at(after(job.work_left));
+                at(after(job.work_left_parts));
                 let server = self.servers[job.task as usize];
                 if server.began.is_some() {
                     at(after(server.left));
@@ -471,7 +471,7 @@ impl<'a> Machine<'a> {
             let task = self.active[index].task;
             if self.active[index].running_on.is_some() {
                 let done = u128::from(ns) * u128::from(self.speed(task).numerator());
-                self.active[index].work_left = self.active[index].work_left.saturating_sub(done);
+                self.active[index].work_left_parts = self.active[index].work_left_parts.saturating_sub(done);
                 let server = &mut self.servers[task as usize];
                 server.left = server.left.saturating_sub(done);
             }

@@ -23,7 +23,7 @@ impl Verification<'_> {
         };
         let here = on.cpu;
         let name = self.name((task, job));
-        let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here)).of(name);
+        let sighting = Sighting::at(Oracle::Affinity, self.now_ns).on(Some(here)).of(name);
         self.report
             .violation(sighting, |names| format!("ran {name} on cpu{here}, {why}", name = names.job(name)));
     }
@@ -36,7 +36,7 @@ impl Verification<'_> {
             return;
         }
         let name = self.name(job);
-        let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(cpu)).of(name);
+        let sighting = Sighting::at(Oracle::Affinity, self.now_ns).on(Some(cpu)).of(name);
         self.report.violation(sighting, |names| {
             format!(
                 "ran {name}, of a background task, on cpu{cpu}, which is outside its affinity",
@@ -55,7 +55,7 @@ impl Verification<'_> {
         self.report.checks(Oracle::Affinity);
         if !on.dedicated {
             let here = on.cpu;
-            let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here));
+            let sighting = Sighting::at(Oracle::Affinity, self.now_ns).on(Some(here));
             self.report.violation(sighting, |_| {
                 format!(
                     "handled a release on cpu{here}, which is for tasks: cpu{dedicated} is dedicated to that"

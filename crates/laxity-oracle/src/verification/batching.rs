@@ -16,8 +16,8 @@ use crate::{Definition, JobName, Oracle};
 #[derive(Clone, Copy, Default)]
 struct ClusterGroups {
     /// The last instant at which jobs became due, and how many there were.
-    instant: Option<u64>,
-    instants: u64,
+    instant_ns: Option<u64>,
+    interrupts_due: u64,
     /// One of the group of that instant began to run.
     begun: Option<JobName>,
     interrupts: u64,
@@ -47,10 +47,10 @@ impl Batching {
     pub fn due(&mut self, cluster: u32, task: u32, now: u64) {
         let of = &mut self.clusters[cluster as usize];
         if !self.takes_part[task as usize] {
-            of.instants += 1;
-        } else if of.instant != Some(now) {
-            (of.instant, of.begun) = (Some(now), None);
-            of.instants += 1;
+            of.interrupts_due += 1;
+        } else if of.instant_ns != Some(now) {
+            (of.instant_ns, of.begun) = (Some(now), None);
+            of.interrupts_due += 1;
         }
     }
 
@@ -88,9 +88,9 @@ impl Batching {
         report.checks(Oracle::Batching);
         let of = &mut self.clusters[cluster as usize];
         of.interrupts += 1;
-        if of.interrupts > of.instants {
+        if of.interrupts > of.interrupts_due {
             // Counted once: from here on the balance is kept from this instant.
-            of.interrupts = of.instants;
+            of.interrupts = of.interrupts_due;
             report.violation(Sighting::at(Oracle::Batching, now).on(Some(cpu)), |_| {
                 "handles more release interrupts than there were release instants".to_owned()
             });

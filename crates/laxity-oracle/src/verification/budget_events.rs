@@ -13,11 +13,11 @@ impl Verification<'_> {
             self.follows(job, argument);
             return;
         }
-        self.budgets.replenish_event(&self.trace, job, argument, self.now, &mut self.report);
+        self.budgets.replenish_event(&self.trace, job, argument, self.now_ns, &mut self.report);
     }
 
     pub(super) fn postponed(&mut self, job: (u32, u32), cpu: usize, argument: Option<u64>) {
-        let Some((occupant, progress)) = self.trace.progress(cpu, self.now) else {
+        let Some((occupant, progress)) = self.trace.progress(cpu, self.now_ns) else {
             self.impossible(job, Some(cpu), "is postponed where it does not run");
             return;
         };
@@ -31,9 +31,9 @@ impl Verification<'_> {
             return;
         }
         self.account(occupant, cpu, progress);
-        let (trace, now) = (&self.trace, self.now);
+        let (trace, now) = (&self.trace, self.now_ns);
         self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
-        let server_deadline = self.trace.task(job.0).server_deadline_abs;
+        let server_deadline = self.trace.task(job.0).server_deadline_abs_ns;
         let before = self.order.rank(job.0);
         let grant = self.budgets.exhausted(job.0, server_deadline, now, false, &mut self.report);
         if grant.ready_at > now {
@@ -55,13 +55,14 @@ impl Verification<'_> {
         if let Some(measured) = &mut self.order.measured {
             measured.runs(cpu, rank, now);
         }
-        let name = JobName { task: job.0, job: job.1, deadline_ns: Some(grant.deadline_abs), priority: None };
+        let name =
+            JobName { task: job.0, job: job.1, deadline_ns: Some(grant.deadline_abs_ns), priority: None };
         self.check_postponed(name, argument);
     }
 
     fn check_postponed(&mut self, name: JobName, argument: Option<u64>) {
         if argument != name.deadline_ns {
-            let sighting = Sighting::at(Oracle::Budgets, self.now).of(name);
+            let sighting = Sighting::at(Oracle::Budgets, self.now_ns).of(name);
             self.report.violation(sighting, |names| {
                 let given = argument.map_or("nothing".to_owned(), |ns| Duration::from_ns(ns).to_string());
                 format!("postpones the deadline of {name} to {given} instead", name = names.job(name))
@@ -71,14 +72,14 @@ impl Verification<'_> {
 
     fn not_enforced(&mut self, job: (u32, u32), cpu: u32, what: &str) {
         let name = self.name(job);
-        let sighting = Sighting::at(Oracle::Budgets, self.now).on(Some(cpu)).of(name);
+        let sighting = Sighting::at(Oracle::Budgets, self.now_ns).on(Some(cpu)).of(name);
         self.report.violation(sighting, |names| {
             format!("{name} is {what}, but budgets are not enforced", name = names.job(name))
         });
     }
 
     pub(super) fn throttled(&mut self, job: (u32, u32), cpu: usize) {
-        let (number, now) = (self.trace.cpus[cpu].cpu, self.now);
+        let (number, now) = (self.trace.cpus[cpu].cpu, self.now_ns);
         if self.definition.budgets() == BudgetRule::Followed {
             let of = self.trace.task(job.0);
             of.state = State::Throttled;
@@ -86,7 +87,7 @@ impl Verification<'_> {
         } else if self.budgets_throttle() {
             let trace = &self.trace;
             self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
-            let server_deadline = self.trace.task(job.0).server_deadline_abs;
+            let server_deadline = self.trace.task(job.0).server_deadline_abs_ns;
             let grant = self.budgets.exhausted(job.0, server_deadline, now, true, &mut self.report);
             self.follow(job.0, grant);
         } else {

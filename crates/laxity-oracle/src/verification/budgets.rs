@@ -34,8 +34,8 @@ use std::collections::BinaryHeap;
 /// A replenishment that the trace should show.
 #[derive(Clone, Copy)]
 struct Expected {
-    at: u64,
-    deadline_abs: u64,
+    at_ns: u64,
+    deadline_abs_ns: u64,
     /// The job was throttled while it ran, so the event must come; otherwise it may.
     must: bool,
 }
@@ -43,17 +43,17 @@ struct Expected {
 #[derive(Clone, Default)]
 struct Server {
     /// In ns, and in the parts in which work is counted.
-    wcet: u64,
-    budget: u128,
-    period: u64,
-    deadline_rel: u64,
+    wcet_ns: u64,
+    budget_parts: u128,
+    period_ns: u64,
+    deadline_rel_ns: u64,
     /// Its jobs come when it wakes up.
     wakes_up: bool,
-    began: Option<u64>,
+    began_ns: Option<u64>,
     /// Work in this server period: at least, as the oracle counts, at most.
-    used_low: u128,
-    used: u128,
-    used_high: u128,
+    used_low_parts: u128,
+    used_parts: u128,
+    used_high_parts: u128,
     overrun: bool,
     /// In a real kernel: how long a job ran beyond the budget while it was about to be ended, in ns.
     excused_ns: u64,
@@ -68,7 +68,7 @@ pub(super) struct Grant {
     /// From when on it may run.
     pub ready_at: u64,
     /// The deadline it is scheduled by.
-    pub deadline_abs: u64,
+    pub deadline_abs_ns: u64,
 }
 
 pub(super) struct Budgets {
@@ -92,19 +92,19 @@ struct Beyond {
 
 impl Server {
     fn refill(&mut self, began: u64, report: &mut Report) {
-        self.began = Some(began);
+        self.began_ns = Some(began);
         report.overrun(std::mem::take(&mut self.excused_ns));
-        (self.used_low, self.used, self.used_high, self.overrun) = (0, 0, 0, false);
+        (self.used_low_parts, self.used_parts, self.used_high_parts, self.overrun) = (0, 0, 0, false);
     }
 }
 
 impl Budgets {
     pub fn new(definition: &Definition, trace: &TraceState) -> Self {
         let servers = definition.set().tasks().iter().zip(&trace.tasks).map(|(task, of)| Server {
-            wcet: task.wcet.as_ns(),
-            budget: u128::from(task.wcet.as_ns()) * of.scale,
-            period: task.period().as_ns(),
-            deadline_rel: task.deadline_rel.as_ns(),
+            wcet_ns: task.wcet.as_ns(),
+            budget_parts: u128::from(task.wcet.as_ns()) * of.scale,
+            period_ns: task.period().as_ns(),
+            deadline_rel_ns: task.deadline_rel.as_ns(),
             wakes_up: definition.job_source().is_none() && matches!(task.arrival, Arrival::Sporadic { .. }),
             ..Server::default()
         });
@@ -123,10 +123,10 @@ impl Budgets {
         self.timers.retain(|Reverse((_, other))| *other != task);
         let server = &mut self.servers[task as usize];
         *server = Server {
-            budget: u128::from(server.wcet) * scale,
-            wcet: server.wcet,
-            period: server.period,
-            deadline_rel: server.deadline_rel,
+            budget_parts: u128::from(server.wcet_ns) * scale,
+            wcet_ns: server.wcet_ns,
+            period_ns: server.period_ns,
+            deadline_rel_ns: server.deadline_rel_ns,
             wakes_up: server.wakes_up,
             ..Server::default()
         };
@@ -156,7 +156,7 @@ impl Budgets {
 
     /// Work of the task's first job, and of those before it in its server period, where budgets are enforced.
     pub fn used(&self, task: u32) -> u128 {
-        self.servers[task as usize].used
+        self.servers[task as usize].used_parts
     }
 
     pub fn enforced(&self) -> bool {
@@ -178,9 +178,10 @@ impl Budgets {
         if ready_at > now || must {
             // A budget that is used up late may be due again before that shows.
             let at = if self.noticed_late() { ready_at.max(now) } else { ready_at };
-            self.servers[task as usize].expected = Some(Expected { at, deadline_abs, must });
+            self.servers[task as usize].expected =
+                Some(Expected { at_ns: at, deadline_abs_ns: deadline_abs, must });
         }
-        Grant { ready_at, deadline_abs }
+        Grant { ready_at, deadline_abs_ns: deadline_abs }
     }
 
     /// A job of the task is released by its waking up in a real kernel (assumption 4): its server period ends.
@@ -190,13 +191,13 @@ impl Budgets {
         if !real || !server.wakes_up {
             return;
         }
-        let Some(began) = server.began.take() else { return };
-        let span = server.deadline_rel.min(server.period);
-        let until_deadline = began.saturating_add(server.deadline_rel).saturating_sub(now);
-        let left = server.budget.saturating_sub(server.used_low).saturating_mul(span.into());
+        let Some(began) = server.began_ns.take() else { return };
+        let span = server.deadline_rel_ns.min(server.period_ns);
+        let until_deadline = began.saturating_add(server.deadline_rel_ns).saturating_sub(now);
+        let left = server.budget_parts.saturating_sub(server.used_low_parts).saturating_mul(span.into());
         if self.mode == BudgetRule::THROTTLE
             && until_deadline > 0
-            && left <= server.budget.saturating_mul(until_deadline.into())
+            && left <= server.budget_parts.saturating_mul(until_deadline.into())
         {
             let name = trace.name(task, job);
             report.violation(Sighting::at(Oracle::Budgets, now).of(name), |names| {
@@ -216,24 +217,24 @@ impl Budgets {
         report: &mut Report,
     ) -> Grant {
         if !self.enforced() {
-            return Grant { ready_at: release, deadline_abs };
+            return Grant { ready_at: release, deadline_abs_ns: deadline_abs };
         }
         let server = &mut self.servers[task as usize];
         let mut ready_at = release;
-        match server.began {
-            Some(began) if release < began.saturating_add(server.period) => {
-                if server.used >= server.budget {
-                    server.refill(began.saturating_add(server.period), report);
+        match server.began_ns {
+            Some(began) if release < began.saturating_add(server.period_ns) => {
+                if server.used_parts >= server.budget_parts {
+                    server.refill(began.saturating_add(server.period_ns), report);
                     if self.mode == BudgetRule::THROTTLE {
-                        ready_at = began.saturating_add(server.period);
+                        ready_at = began.saturating_add(server.period_ns);
                     }
                 }
             }
             _ => server.refill(release, report),
         }
-        let began = server.began.unwrap_or(release);
+        let began = server.began_ns.unwrap_or(release);
         let deadline_abs =
-            if began > release { began.saturating_add(server.deadline_rel) } else { deadline_abs };
+            if began > release { began.saturating_add(server.deadline_rel_ns) } else { deadline_abs };
         self.grant(task, now, ready_at, deadline_abs, false)
     }
 
@@ -253,13 +254,13 @@ impl Budgets {
         report.checks(Oracle::Budgets);
         let late = self.noticed_late();
         let server = &mut self.servers[task as usize];
-        let before = server.used_low.saturating_sub(server.budget);
-        server.used_low = server.used_low.saturating_add(progress.net);
+        let before = server.used_low_parts.saturating_sub(server.budget_parts);
+        server.used_low_parts = server.used_low_parts.saturating_add(progress.net);
         let used = if late { progress.gross } else { progress.net };
-        server.used = server.used.saturating_add(used);
-        server.used_high = server.used_high.saturating_add(progress.gross);
-        let over = server.used_low.saturating_sub(server.budget);
-        let used_up = server.used >= server.budget;
+        server.used_parts = server.used_parts.saturating_add(used);
+        server.used_high_parts = server.used_high_parts.saturating_add(progress.gross);
+        let over = server.used_low_parts.saturating_sub(server.budget_parts);
+        let used_up = server.used_parts >= server.budget_parts;
         if over > before {
             let beyond = Beyond { cpu, before, over, rate: progress.rate };
             self.check_overrun(trace, (task, job), &beyond, now, report);
@@ -300,10 +301,13 @@ impl Budgets {
             return;
         }
         server.overrun = true;
-        let sighting =
-            Sighting { from: now.saturating_sub(wall), unexplained, ..Sighting::at(Oracle::Budgets, now) };
+        let sighting = Sighting {
+            from_ns: now.saturating_sub(wall),
+            unexplained_ns: unexplained,
+            ..Sighting::at(Oracle::Budgets, now)
+        };
         let name = trace.name(task, job);
-        let (budget, period) = (Duration::from_ns(server.wcet), Duration::from_ns(server.period));
+        let (budget, period) = (Duration::from_ns(server.wcet_ns), Duration::from_ns(server.period_ns));
         report.violation(sighting.on(Some(trace.cpus[cpu].cpu)).of(name), |names| {
             let text =
                 format!("ran {name} beyond its budget of {budget} per {period}", name = names.job(name));
@@ -320,7 +324,7 @@ impl Budgets {
     /// Part of what the job does is cold caches.
     pub fn cache_delay(&mut self, task: u32, work: u128) {
         let server = &mut self.servers[task as usize];
-        server.used_low = server.used_low.saturating_sub(work);
+        server.used_low_parts = server.used_low_parts.saturating_sub(work);
     }
 
     /// Checks that the budget of a job that is throttled or postponed is used up.
@@ -333,10 +337,11 @@ impl Budgets {
         report: &mut Report,
     ) {
         let server = &self.servers[task as usize];
-        if server.used_high >= server.budget {
+        if server.used_high_parts >= server.budget_parts {
             return;
         }
-        let left = (server.budget - server.used_high) * u128::from(server.wcet) / server.budget.max(1);
+        let left = (server.budget_parts - server.used_high_parts) * u128::from(server.wcet_ns)
+            / server.budget_parts.max(1);
         let left = Duration::from_ns(u64::try_from(left).unwrap_or(u64::MAX));
         let name = trace.name(task, job);
         report.violation(Sighting::at(Oracle::Budgets, now).on(cpu).of(name), |names| {
@@ -355,12 +360,12 @@ impl Budgets {
     ) -> Grant {
         let throttles = self.mode == BudgetRule::THROTTLE;
         let server = &mut self.servers[task as usize];
-        let began = server.began.unwrap_or(now).saturating_add(server.period);
+        let began = server.began_ns.unwrap_or(now).saturating_add(server.period_ns);
         server.refill(began, report);
         server.exhausted_at = Some(now);
         let deadline_abs = match throttles {
-            true => began.saturating_add(server.deadline_rel),
-            false => server_deadline_abs.saturating_add(server.period),
+            true => began.saturating_add(server.deadline_rel_ns),
+            false => server_deadline_abs.saturating_add(server.period_ns),
         };
         let ready_at = if throttles { began } else { now };
         self.grant(task, now, ready_at, deadline_abs, throttles && announced)
@@ -389,18 +394,18 @@ impl Budgets {
             });
             return;
         };
-        if now < expected.at || now - expected.at > self.bound.max(self.replenished_late) {
+        if now < expected.at_ns || now - expected.at_ns > self.bound.max(self.replenished_late) {
             report.violation(sighting, |names| {
                 format!(
                     "replenished {name}, whose next server period begins at {}",
-                    Duration::from_ns(expected.at),
+                    Duration::from_ns(expected.at_ns),
                     name = names.job(name)
                 )
             });
-        } else if argument != Some(expected.deadline_abs) {
+        } else if argument != Some(expected.deadline_abs_ns) {
             let given = argument.map_or("none".to_owned(), |given| Duration::from_ns(given).to_string());
             report.violation(sighting, |names| {
-                let right = Duration::from_ns(expected.deadline_abs);
+                let right = Duration::from_ns(expected.deadline_abs_ns);
                 format!(
                     "gave {name} the deadline {given} instead of {right} at its replenishment",
                     name = names.job(name)
@@ -429,10 +434,10 @@ impl Budgets {
         for (task, server) in (0..).zip(&self.servers) {
             if let Some(expected) = server.expected
                 && expected.must
-                && expected.at.saturating_add(self.bound.max(self.replenished_late)) < end
+                && expected.at_ns.saturating_add(self.bound.max(self.replenished_late)) < end
             {
                 let name = trace.name(task, trace.tasks[task as usize].first);
-                report.violation(Sighting::at(Oracle::Budgets, expected.at).of(name), |names| {
+                report.violation(Sighting::at(Oracle::Budgets, expected.at_ns).of(name), |names| {
                     format!(
                         "{name} was throttled until here, and no replenishment is recorded",
                         name = names.job(name)

@@ -30,7 +30,7 @@ impl Verification<'_> {
         let Some(task) = event.task.filter(ordinary).filter(|_| self.definition.has_changes()) else {
             return false;
         };
-        self.periods.begins_anew(task, 0, self.now);
+        self.periods.begins_anew(task, 0, self.now_ns);
         true
     }
 
@@ -53,7 +53,7 @@ impl Verification<'_> {
         of.pending.clear();
         (of.state, of.started, of.running) = (State::Idle, false, 0);
         of.finished = None;
-        self.periods.begins_anew(task, job, self.now);
+        self.periods.begins_anew(task, job, self.now_ns);
         self.budgets.begins_anew(task, scale);
         self.demand.begins_anew(task);
     }
@@ -71,13 +71,13 @@ impl Verification<'_> {
         }
         for place in 0..of.pending.len() {
             let of = &self.trace.tasks[task as usize];
-            let Pending { deadline_abs, missed, complete, .. } = of.pending[place];
+            let Pending { deadline_abs_ns: deadline_abs, missed, complete, .. } = of.pending[place];
             if !complete {
                 let name = self.trace.name(task, of.first.saturating_add(task_id(place)));
-                self.deadlines.over(name, deadline_abs, missed, self.now, &mut self.report);
+                self.deadlines.over(name, deadline_abs, missed, self.now_ns, &mut self.report);
             }
         }
-        self.order.withdrawn(&self.trace, task, self.now, &mut self.report);
+        self.order.withdrawn(&self.trace, task, self.now_ns, &mut self.report);
         self.budgets.begins_anew(task, 1);
         let of = self.trace.task(task);
         of.cluster = NONE;
@@ -103,7 +103,7 @@ impl Verification<'_> {
     /// A period of a server begins whose size is another one.
     pub(super) fn server_period(&mut self, event: &Event) {
         self.report.checks(Oracle::WellFormed);
-        let now = self.now;
+        let now = self.now_ns;
         let (Some(cpu), Some(period), Some(servers)) = (event.cpu, event.argument, &mut self.servers) else {
             return self.incomplete(event);
         };
@@ -134,7 +134,7 @@ impl Verification<'_> {
 
     /// And this is its budget.
     pub(super) fn server_budget(&mut self, event: &Event) {
-        let now = self.now;
+        let now = self.now_ns;
         let (Some(cpu), Some(budget), Some(servers)) = (event.cpu, event.argument, &mut self.servers) else {
             return self.incomplete(event);
         };

@@ -13,21 +13,21 @@ use crate::{Definition, JobName, Oracle};
 use laxity_model::Duration;
 
 pub(super) struct Deadlines {
-    deadline_rel: Vec<u64>,
-    bound: u64,
+    deadline_rel_ns: Vec<u64>,
+    bound_ns: u64,
 }
 
 impl Deadlines {
     pub fn new(definition: &Definition) -> Self {
         Deadlines {
-            deadline_rel: definition.set().tasks().iter().map(|task| task.deadline_rel.as_ns()).collect(),
-            bound: definition.transitions().bound.as_ns(),
+            deadline_rel_ns: definition.set().tasks().iter().map(|task| task.deadline_rel.as_ns()).collect(),
+            bound_ns: definition.transitions().bound.as_ns(),
         }
     }
 
     /// The absolute deadline of a job of the task.
     pub fn of(&self, task: u32, release: u64) -> u64 {
-        release.saturating_add(self.deadline_rel[task as usize])
+        release.saturating_add(self.deadline_rel_ns[task as usize])
     }
 
     /// Checks a deadline that the trace gives.
@@ -47,16 +47,16 @@ impl Deadlines {
     /// The trace says that a job missed its deadline.
     pub fn miss_event(&self, trace: &mut TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
         report.checks(Oracle::Deadlines);
-        let bound = self.bound;
+        let bound = self.bound_ns;
         let on_time = |deadline_abs: u64| now >= deadline_abs && now - deadline_abs <= bound;
         let right = match trace.pending(task, job) {
             Some(pending) => {
                 let first = !std::mem::replace(&mut pending.missed, true);
-                !pending.complete && first && on_time(pending.deadline_abs)
+                !pending.complete && first && on_time(pending.deadline_abs_ns)
             }
             None => trace.task(task).finished.as_mut().is_some_and(|finished| {
-                let late = finished.job == job && finished.at > finished.deadline_abs;
-                late && !std::mem::replace(&mut finished.missed, true) && on_time(finished.deadline_abs)
+                let late = finished.job == job && finished.at_ns > finished.deadline_abs_ns;
+                late && !std::mem::replace(&mut finished.missed, true) && on_time(finished.deadline_abs_ns)
             }),
         };
         if !right {
@@ -73,7 +73,7 @@ impl Deadlines {
     /// A job is over, or the trace is: whether its miss was recorded.
     pub fn over(&self, name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {
         report.checks(Oracle::Deadlines);
-        if !missed && now.saturating_sub(deadline_abs) > self.bound {
+        if !missed && now.saturating_sub(deadline_abs) > self.bound_ns {
             report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), |names| {
                 format!("{name} missed its deadline, and no miss is recorded", name = names.job(name))
             });
@@ -82,7 +82,7 @@ impl Deadlines {
 
     /// A job aborts, which it does because it has missed its deadline.
     pub fn aborts(&self, name: JobName, deadline_abs: u64, missed: bool, report: &mut Report) {
-        if !missed && self.bound == 0 {
+        if !missed && self.bound_ns == 0 {
             report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), |names| {
                 format!("{name} aborts, and no miss is recorded", name = names.job(name))
             });

@@ -37,11 +37,11 @@ impl Leaves {
 /// The work of a task's first incomplete job.
 #[derive(Clone, Copy, Default)]
 struct Work {
-    done: u128,
+    done_parts: u128,
     /// The part of it that was cold caches.
-    delay: u128,
+    delay_parts: u128,
     /// By how much that may be wrong.
-    rounding: u128,
+    rounding_parts: u128,
     reported: bool,
 }
 
@@ -61,20 +61,20 @@ impl Demand {
 
     /// What the task's first job has done.
     pub fn done(&self, task: u32) -> u128 {
-        self.tasks[task as usize].done
+        self.tasks[task as usize].done_parts
     }
 
     /// The task's first job got this far.
     pub fn progresses(&mut self, task: u32, progress: Progress) {
         let work = &mut self.tasks[task as usize];
-        work.done = work.done.saturating_add(progress.net);
-        work.rounding = work.rounding.saturating_add(progress.rate.rounding());
+        work.done_parts = work.done_parts.saturating_add(progress.net);
+        work.rounding_parts = work.rounding_parts.saturating_add(progress.rate.rounding());
     }
 
     /// A cache delay of the task's first job, as work.
     pub fn cache_delay(&mut self, task: u32, delay: u128) {
         let work = &mut self.tasks[task as usize];
-        work.delay = work.delay.saturating_add(delay);
+        work.delay_parts = work.delay_parts.saturating_add(delay);
     }
 
     /// Checks a job that stops running, or is over.
@@ -87,7 +87,7 @@ impl Demand {
         now: u64,
         report: &mut Report,
     ) {
-        let demand = trace.tasks[task as usize].pending.front().and_then(|first| first.demand);
+        let demand = trace.tasks[task as usize].pending.front().and_then(|first| first.demand_ns);
         let Some(demand) = demand else {
             if leaves != Leaves::Stopped {
                 self.begins_anew(task);
@@ -98,15 +98,17 @@ impl Demand {
         let work = &mut self.tasks[task as usize];
         let scale = trace.tasks[task as usize].scale;
         let asked = u128::from(demand) * scale;
-        let short = complete && work.done.saturating_add(work.rounding) < asked.saturating_add(work.delay);
-        let long = work.done > asked.saturating_add(work.delay).saturating_add(work.rounding);
-        let needless = leaves == Leaves::Aborted && work.done >= asked.saturating_add(work.delay);
+        let short = complete
+            && work.done_parts.saturating_add(work.rounding_parts) < asked.saturating_add(work.delay_parts);
+        let long =
+            work.done_parts > asked.saturating_add(work.delay_parts).saturating_add(work.rounding_parts);
+        let needless = leaves == Leaves::Aborted && work.done_parts >= asked.saturating_add(work.delay_parts);
         if leaves != Leaves::Stopped {
             report.checks(Oracle::Demand);
         }
         if (short || long || needless) && !work.reported {
             work.reported = true;
-            let done = work.done.saturating_sub(work.delay) / scale;
+            let done = work.done_parts.saturating_sub(work.delay_parts) / scale;
             let done = Duration::from_ns(u64::try_from(done).unwrap_or(u64::MAX));
             let name = trace.name(task, job);
             report.violation(Sighting::at(Oracle::Demand, now).on(cpu).of(name), |names| {

@@ -25,7 +25,7 @@ impl Verification<'_> {
         let Some(deadline_abs) = argument.filter(|_| of.first == job && !of.pending.is_empty()) else {
             return;
         };
-        of.server_deadline_abs = deadline_abs;
+        of.server_deadline_abs_ns = deadline_abs;
         let waited = of.state == State::Throttled;
         if waited {
             of.state = State::Ready;
@@ -45,7 +45,7 @@ impl Verification<'_> {
             .iter()
             .position(|cpu| cpu.occupant.is_some_and(|on| on.task == task && !on.stray));
         if let (Some(cpu), Some(measured)) = (on, &mut self.order.measured) {
-            measured.runs(cpu, rank, self.now);
+            measured.runs(cpu, rank, self.now_ns);
         }
     }
 }

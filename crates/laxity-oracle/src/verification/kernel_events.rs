@@ -57,7 +57,7 @@ impl Verification<'_> {
         let job = self.trace.name(task, self.trace.tasks[task as usize].first);
         if let Some(pushes) = &mut self.pushes {
             let push = Push { cpu, target, index, rank, job };
-            pushes.abandoned(push, runs, self.now, &mut self.report);
+            pushes.abandoned(push, runs, self.now_ns, &mut self.report);
         }
     }
 
@@ -68,16 +68,16 @@ impl Verification<'_> {
             return;
         };
         let of = &mut self.trace.cpus[index];
-        let interval = of.kernel_work.add(self.now, length);
+        let interval = of.kernel_work.add(self.now_ns, length);
         let (cpu, cluster) = (of.cpu, of.cluster);
         if let Some(pushes) = &mut self.pushes {
             pushes.section(index, interval);
         }
         if let Some(windows) = &mut self.order.windows {
-            windows.section(index, event.kind, interval, self.now);
+            windows.section(index, event.kind, interval, self.now_ns);
         }
         if event.kind == EventKind::ReleaseOverhead {
-            self.batching.interrupt(cluster, cpu, self.now, &mut self.report);
+            self.batching.interrupt(cluster, cpu, self.now_ns, &mut self.report);
             self.check_release_master(index);
         }
     }
@@ -85,10 +85,10 @@ impl Verification<'_> {
     /// The timer of the task's job goes off.
     pub(super) fn timer(&mut self, cluster: u32, task: u32) {
         if let Some(windows) = &mut self.order.windows {
-            windows.timer(cluster, task, self.now);
+            windows.timer(cluster, task, self.now_ns);
         }
         if let Some(measured) = &mut self.order.measured {
-            measured.becomes_ready(task, self.now);
+            measured.becomes_ready(task, self.now_ns);
         }
     }
 
@@ -96,20 +96,20 @@ impl Verification<'_> {
     pub(super) fn leaves(&mut self, (task, cpu): (u32, usize), stopped: bool) {
         // Its task's next job waits for the same news; where deadlines are postponed, it may go before this one.
         let next = self.trace.tasks[task as usize].pending.iter().skip(1).find(|next| !next.complete);
-        let next = next.map_or_else(|| self.deadlines.of(task, self.now), |next| next.deadline_abs);
+        let next = next.map_or_else(|| self.deadlines.of(task, self.now_ns), |next| next.deadline_abs_ns);
         let first = (self.definition.key(task, next), task);
         let rank = self.order.rank(task).min(first);
         if let Some(pushes) = &mut self.pushes {
-            pushes.leaves(cpu, rank, self.now);
+            pushes.leaves(cpu, rank, self.now_ns);
         }
         match &mut self.order.windows {
-            Some(windows) if stopped => windows.stops(cpu, task, self.now),
-            Some(windows) => windows.ends(cpu, task, rank, self.now),
+            Some(windows) if stopped => windows.stops(cpu, task, self.now_ns),
+            Some(windows) => windows.ends(cpu, task, rank, self.now_ns),
             None => {}
         }
         match &mut self.order.measured {
             Some(measured) if stopped => measured.stops(cpu),
-            Some(measured) => measured.ends(cpu, self.now),
+            Some(measured) => measured.ends(cpu, self.now_ns),
             None => {}
         }
     }
@@ -132,13 +132,13 @@ impl Verification<'_> {
         if let Some(pushes) = &mut self.pushes
             && event.kind == EventKind::Ipi
         {
-            pushes.interrupt(cpu, self.now);
+            pushes.interrupt(cpu, self.now_ns);
         }
         let Some(windows) = &mut self.order.windows else { return };
         match event.kind {
-            EventKind::Ipi => windows.interrupt(cpu, self.now),
-            EventKind::DspMessage => windows.message(cpu, self.now),
-            _ => windows.swap(self.trace.cpus[cpu].cluster, self.now),
+            EventKind::Ipi => windows.interrupt(cpu, self.now_ns),
+            EventKind::DspMessage => windows.message(cpu, self.now_ns),
+            _ => windows.swap(self.trace.cpus[cpu].cluster, self.now_ns),
         }
     }
 }

@@ -5,23 +5,23 @@
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KernelWork {
-    until: u64,
-    total: u64,
+    until_ns: u64,
+    total_ns: u64,
 }
 
 impl KernelWork {
     /// `length` more on one CPU; the interval it takes.
     pub fn add(&mut self, now: u64, length: u64) -> (u64, u64) {
-        let from = now.max(self.until);
-        self.until = from.saturating_add(length);
-        self.total += self.until - from;
-        (from, self.until)
+        let from = now.max(self.until_ns);
+        self.until_ns = from.saturating_add(length);
+        self.total_ns += self.until_ns - from;
+        (from, self.until_ns)
     }
 
     /// The time in `[0, now)` that went into kernel work.
     #[inline]
     pub fn before(&self, now: u64) -> u64 {
-        self.total - self.until.saturating_sub(now)
+        self.total_ns - self.until_ns.saturating_sub(now)
     }
 }
 

@@ -21,11 +21,11 @@ impl Verification<'_> {
         let (task, job) = (occupant.task, occupant.job);
         let Some(deadline_abs) = self.aborts_at(task) else { return };
         self.report.checks(Oracle::Demand);
-        let most = progress.rate.work(deadline_abs.saturating_sub(occupant.accounted));
-        if self.now > deadline_abs && progress.net > most {
+        let most = progress.rate.work(deadline_abs.saturating_sub(occupant.accounted_ns));
+        if self.now_ns > deadline_abs && progress.net > most {
             let here = Some(self.trace.cpus[cpu].cpu);
             let name = self.name((task, job));
-            self.report.violation(Sighting::at(Oracle::Demand, self.now).on(here).of(name), |names| {
+            self.report.violation(Sighting::at(Oracle::Demand, self.now_ns).on(here).of(name), |names| {
                 format!(
                     "{name} ran on after its deadline, at which it should have aborted",
                     name = names.job(name)
@@ -38,8 +38,8 @@ impl Verification<'_> {
     pub(super) fn check_end(&mut self, (task, job): (u32, u32), cpu: usize, aborted: bool) {
         let wrong = match (aborted, self.aborts_at(task)) {
             (true, None) => Some("aborts, which no job does here"),
-            (true, Some(at)) if self.now < at => Some("aborts before its deadline"),
-            (false, Some(at)) if self.now > at => {
+            (true, Some(at)) if self.now_ns < at => Some("aborts before its deadline"),
+            (false, Some(at)) if self.now_ns > at => {
                 Some("completes after its deadline, at which it should have aborted")
             }
             _ => None,
@@ -49,14 +49,14 @@ impl Verification<'_> {
 
     /// The task's first job is over.
     pub(super) fn ends_job(&mut self, (task, job): (u32, u32), leaves: Leaves, argument: Option<u64>) {
-        let now = self.now;
+        let now = self.now_ns;
         let name = self.name((task, job));
         let aborted = leaves == Leaves::Aborted;
         self.jobs_completed += u64::from(!aborted);
         let of = &mut self.trace.tasks[task as usize];
         let Some(pending) = of.pending.pop_front() else { return };
-        let Pending { deadline_abs, missed, .. } = pending;
-        of.finished = Some(Finished { job, deadline_abs, at: now, missed });
+        let Pending { deadline_abs_ns: deadline_abs, missed, .. } = pending;
+        of.finished = Some(Finished { job, deadline_abs_ns: deadline_abs, at_ns: now, missed });
         of.first += 1;
         while of.pending.front().is_some_and(|next| next.complete) {
             of.pending.pop_front();
@@ -84,7 +84,8 @@ impl Verification<'_> {
         let on_miss = self.definition.on_miss();
         let pending = &self.trace.tasks[task as usize].pending;
         // What is pending is not done; its end is not known, but later than now.
-        let late = pending.iter().any(|one| !one.complete && on_miss.skips(self.now, one.deadline_abs, None));
+        let late =
+            pending.iter().any(|one| !one.complete && on_miss.skips(self.now_ns, one.deadline_abs_ns, None));
         let wrong = match (skipped, late) {
             (true, false) if on_miss == OnMiss::Skip => Some("is skipped, though no job before it is late"),
             (true, false) => Some("is skipped, which no job is here"),
@@ -100,7 +101,7 @@ impl Verification<'_> {
             return;
         }
         self.check_release((task, job), true);
-        let now = self.now;
+        let now = self.now_ns;
         let deadline_abs = self.deadlines.of(task, now);
         let name = self.name((task, job));
         self.periods.check(name, now, &mut self.report);
@@ -110,7 +111,13 @@ impl Verification<'_> {
         if of.pending.is_empty() {
             of.first += 1;
         } else {
-            let pending = Pending { release: now, deadline_abs, demand: None, complete: true, missed: false };
+            let pending = Pending {
+                release_ns: now,
+                deadline_abs_ns: deadline_abs,
+                demand_ns: None,
+                complete: true,
+                missed: false,
+            };
             of.pending.push_back(pending);
         }
     }
@@ -118,7 +125,7 @@ impl Verification<'_> {
     /// When the task's first job aborts, if it is not done before.
     pub(super) fn aborts_at(&self, task: u32) -> Option<u64> {
         let first = self.trace.tasks[task as usize].pending.front()?;
-        self.definition.on_miss().abort_ns(first.deadline_abs)
+        self.definition.on_miss().abort_ns(first.deadline_abs_ns)
     }
 
     fn say(&mut self, job: (u32, u32), cpu: Option<usize>, oracle: Oracle, wrong: Option<&str>) {
@@ -126,7 +133,7 @@ impl Verification<'_> {
         let Some(what) = wrong else { return };
         let name = self.name(job);
         let cpu = cpu.map(|cpu| self.trace.cpus[cpu].cpu);
-        self.report.violation(Sighting::at(oracle, self.now).on(cpu).of(name), |names| {
+        self.report.violation(Sighting::at(oracle, self.now_ns).on(cpu).of(name), |names| {
             format!("{name} {what}", name = names.job(name))
         });
     }

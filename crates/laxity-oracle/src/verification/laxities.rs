@@ -62,10 +62,11 @@ impl Verification<'_> {
     /// The task's first job is ready: with a new budget and deadline (`anew`), or as it was. Its place in the order follows.
     pub(super) fn becomes_ready(&mut self, task: u32, anew: bool) {
         let of = &self.trace.tasks[task as usize];
-        let (cluster, deadline_abs, runs) = (of.cluster, of.server_deadline_abs, of.state == State::Running);
+        let (cluster, deadline_abs, runs) =
+            (of.cluster, of.server_deadline_abs_ns, of.state == State::Running);
         let mut key = self.definition.key(task, deadline_abs);
         let left = self.laxities.is_some().then(|| self.budget_left(task));
-        let now = self.now;
+        let now = self.now_ns;
         if let (Some(left), Some(laxities)) = (left, &mut self.laxities) {
             if anew {
                 laxities.begins_anew(task);

@@ -9,8 +9,8 @@ use crate::{About, Activity, Cause};
 /// A part of an activity during which its CPU has not changed hands.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    from: u64,
-    to: u64,
+    from_ns: u64,
+    to_ns: u64,
     cause: Cause,
     /// What the CPU runs, or was taken from.
     ran: Option<Rank>,
@@ -69,7 +69,7 @@ impl Measured {
         let &Activity { from_ns: from, to_ns: to, cause, about, .. } = activity;
         let of = &mut self.cpus[cpu];
         let ran = of.ran;
-        let piece = Piece { from, to, cause, ran, about };
+        let piece = Piece { from_ns: from, to_ns: to, cause, ran, about };
         match about {
             About::Cpu => of.open.push(piece),
             // What its CPU runs does not matter.
@@ -112,12 +112,12 @@ impl Measured {
         let CpuMeasured { cluster, open, .. } = &mut self.cpus[cpu];
         let closed = &mut self.closed[*cluster as usize];
         open.retain_mut(|piece| {
-            let to = piece.to.min(now);
-            if piece.from < to {
-                closed.push(Piece { to, ..*piece });
-                piece.from = to;
+            let to = piece.to_ns.min(now);
+            if piece.from_ns < to {
+                closed.push(Piece { to_ns: to, ..*piece });
+                piece.from_ns = to;
             }
-            piece.to > now
+            piece.to_ns > now
         });
     }
 
@@ -135,14 +135,14 @@ impl Measured {
             About::Task(taken) => taken == task,
         };
         let closed = &self.closed[cluster as usize];
-        let overlapping = closed.iter().filter(|piece| piece.from < to && piece.to > from);
+        let overlapping = closed.iter().filter(|piece| piece.from_ns < to && piece.to_ns > from);
         let mut pieces: Vec<&Piece> = overlapping.filter(explains).collect();
         pieces.sort_by_key(|piece| piece.cause);
         let mut account = Account::default();
         let mut left = vec![(from, to)];
         for piece in pieces {
             let before: u64 = left.iter().map(|(from, to)| to - from).sum();
-            left = left.into_iter().flat_map(|rest| without(rest, (piece.from, piece.to))).collect();
+            left = left.into_iter().flat_map(|rest| without(rest, (piece.from_ns, piece.to_ns))).collect();
             let after: u64 = left.iter().map(|(from, to)| to - from).sum();
             account.explained[piece.cause as usize] += before - after;
         }
@@ -154,7 +154,7 @@ impl Measured {
     pub fn forget(&mut self, cluster: u32, oldest: u64) {
         let closed = &mut self.closed[cluster as usize];
         if closed.len() > self.limits[cluster as usize] {
-            closed.retain(|piece| piece.to > oldest);
+            closed.retain(|piece| piece.to_ns > oldest);
             self.limits[cluster as usize] = PIECES_MIN.max(2 * closed.len());
         }
     }
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     fn piece(from: u64, to: u64, cause: Cause, ran: Option<Rank>) -> Piece {
-        Piece { from, to, cause, ran, about: About::Cpu }
+        Piece { from_ns: from, to_ns: to, cause, ran, about: About::Cpu }
     }
 
     fn one_cpu() -> Measured {

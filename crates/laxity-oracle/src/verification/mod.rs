@@ -57,7 +57,7 @@ pub struct Verification<'a> {
     servers: Option<Servers>,
     laxities: Option<Laxities>,
     report: Report,
-    now: u64,
+    now_ns: u64,
     events: u64,
     jobs_completed: u64,
 }
@@ -108,7 +108,7 @@ impl<'a> Verification<'a> {
             laxities: Laxities::new(definition, trace.tasks.len()),
             trace,
             report: Report::new(Names::new(definition)),
-            now: 0,
+            now_ns: 0,
             events: 0,
             jobs_completed: 0,
         }
@@ -119,7 +119,7 @@ impl<'a> Verification<'a> {
         use EventKind::*;
         self.events += 1;
         self.report.checks(Oracle::WellFormed);
-        if event.time_ns < self.now {
+        if event.time_ns < self.now_ns {
             self.out_of_order(event);
         }
         self.advance(event.time_ns);
@@ -137,11 +137,13 @@ impl<'a> Verification<'a> {
             Replenish => self.with_job(event, |v, job| v.replenished(job, event.argument)),
             Postpone => self.with_job_on_cpu(event, |v, job, cpu| v.postponed(job, cpu, event.argument)),
             DeadlineMiss => self.with_job(event, |v, job| {
-                v.deadlines.miss_event(&mut v.trace, job, v.now, &mut v.report);
+                v.deadlines.miss_event(&mut v.trace, job, v.now_ns, &mut v.report);
             }),
             Enter if self.appears(event) => {}
-            Enter => self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now, &mut v.report)),
-            Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now, &mut v.report)),
+            Enter => {
+                self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now_ns, &mut v.report))
+            }
+            Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now_ns, &mut v.report)),
             BackgroundStart | BackgroundStop => self.other_work(event),
             Promote => self.turns_real_time(event),
             Demote => self.with_job_on_cpu(event, |v, job, cpu| v.turns_ordinary(job, cpu)),
@@ -159,11 +161,11 @@ impl<'a> Verification<'a> {
 
     /// The trace ends at `end`: what is open is judged, and the verdict made.
     pub fn finish(mut self, end: u64) -> Verdict {
-        let end = end.max(self.now);
+        let end = end.max(self.now_ns);
         self.advance(end);
         self.close_instant();
         for cpu in 0..self.trace.cpus.len() {
-            if let Some((occupant, progress)) = self.trace.progress(cpu, self.now) {
+            if let Some((occupant, progress)) = self.trace.progress(cpu, self.now_ns) {
                 self.account(occupant, cpu, progress);
                 if !occupant.stray {
                     self.check_demand((occupant.task, occupant.job), cpu, Leaves::Stopped);
@@ -179,7 +181,7 @@ impl<'a> Verification<'a> {
         for task in (0..).take(self.trace.tasks.len()) {
             for place in 0..self.trace.tasks[task as usize].pending.len() {
                 let of = &self.trace.tasks[task as usize];
-                let Pending { deadline_abs, missed, complete, .. } = of.pending[place];
+                let Pending { deadline_abs_ns: deadline_abs, missed, complete, .. } = of.pending[place];
                 if !complete {
                     let number = of.first.saturating_add(u32::try_from(place).unwrap_or(u32::MAX));
                     let name = self.trace.name(task, number);
@@ -204,7 +206,7 @@ impl<'a> Verification<'a> {
 
     /// Time goes on to `to`: the instants before are over, and waiting jobs get their budgets.
     fn advance(&mut self, to: u64) {
-        if to <= self.now {
+        if to <= self.now_ns {
             return;
         }
         while let Some(at) = self.servers.as_ref().and_then(Servers::next_change).filter(|&at| at <= to) {
@@ -222,9 +224,9 @@ impl<'a> Verification<'a> {
 
     /// The instants before `to` are over.
     fn go_to(&mut self, to: u64) {
-        if to > self.now {
+        if to > self.now_ns {
             self.close_instant();
-            self.now = to;
+            self.now_ns = to;
         }
     }
 
@@ -233,7 +235,7 @@ impl<'a> Verification<'a> {
         self.ordinary_job(event);
         let (Some(cpu), Some(servers)) = (event.cpu, &mut self.servers) else { return };
         let runs = event.kind == EventKind::BackgroundStart;
-        if let Some(change) = servers.other_work(cpu, runs, self.now) {
+        if let Some(change) = servers.other_work(cpu, runs, self.now_ns) {
             self.right_of_other_work(change);
         }
     }
@@ -248,9 +250,9 @@ impl<'a> Verification<'a> {
     /// Waiting jobs whose budgets come by `to` get them.
     fn replenish(&mut self, to: u64) {
         while let Some((at, task)) = self.budgets.due(to) {
-            if at > self.now {
+            if at > self.now_ns {
                 self.close_instant();
-                self.now = at;
+                self.now_ns = at;
             }
             let of = self.trace.task(task);
             if of.state == State::Throttled {
@@ -258,13 +260,13 @@ impl<'a> Verification<'a> {
                 let cluster = of.cluster;
                 self.becomes_ready(task, true);
                 self.timer(cluster, task);
-                self.batching.due(cluster, task, self.now);
+                self.batching.due(cluster, task, self.now_ns);
             }
         }
     }
 
     fn close_instant(&mut self) {
-        self.order.close(&self.trace, self.now, &mut self.report);
+        self.order.close(&self.trace, self.now_ns, &mut self.report);
     }
 
     fn name(&self, (task, job): (u32, u32)) -> JobName {
@@ -276,9 +278,9 @@ impl<'a> Verification<'a> {
             return;
         }
         self.check_release((task, job), false);
-        let now = self.now;
+        let now = self.now_ns;
         let of = self.trace.task(task);
-        let grouped = of.pending.is_empty() && of.finished.is_none_or(|finished| finished.at < now);
+        let grouped = of.pending.is_empty() && of.finished.is_none_or(|finished| finished.at_ns < now);
         let cluster = of.cluster;
         let deadline_abs = self.deadlines.of(task, now);
         self.push_job((task, job), deadline_abs, true);
@@ -294,13 +296,19 @@ impl<'a> Verification<'a> {
     fn push_job(&mut self, (task, job): (u32, u32), deadline_abs: u64, said: bool) {
         let name = JobName { task, job, deadline_ns: Some(deadline_abs), priority: None };
         if said {
-            self.periods.check(name, self.now, &mut self.report);
+            self.periods.check(name, self.now_ns, &mut self.report);
         }
-        let demand = self.periods.advance(task, self.now);
-        let release = self.now;
+        let demand = self.periods.advance(task, self.now_ns);
+        let release = self.now_ns;
         let of = self.trace.task(task);
         let demand = demand.filter(|_| of.carried != Some(job));
-        of.pending.push_back(Pending { release, deadline_abs, demand, complete: false, missed: false });
+        of.pending.push_back(Pending {
+            release_ns: release,
+            deadline_abs_ns: deadline_abs,
+            demand_ns: demand,
+            complete: false,
+            missed: false,
+        });
         of.released += 1;
         if of.pending.len() == 1 {
             self.serve_first(task);
@@ -313,10 +321,11 @@ impl<'a> Verification<'a> {
 
     /// The task's first job that is not complete gets the server.
     fn serve_first(&mut self, task: u32) {
-        let now = self.now;
+        let now = self.now_ns;
         let of = &mut self.trace.tasks[task as usize];
         of.started = false;
-        let Some(&Pending { release, deadline_abs, .. }) = of.pending.front() else {
+        let Some(&Pending { release_ns: release, deadline_abs_ns: deadline_abs, .. }) = of.pending.front()
+        else {
             of.state = State::Idle;
             return;
         };
@@ -329,10 +338,10 @@ impl<'a> Verification<'a> {
     }
 
     /// The task's first job, which does not run, may run from some instant on, with some deadline.
-    fn follow(&mut self, task: u32, Grant { ready_at, deadline_abs }: Grant) {
+    fn follow(&mut self, task: u32, Grant { ready_at, deadline_abs_ns: deadline_abs }: Grant) {
         let of = &mut self.trace.tasks[task as usize];
-        of.server_deadline_abs = deadline_abs;
-        if ready_at > self.now {
+        of.server_deadline_abs_ns = deadline_abs;
+        if ready_at > self.now_ns {
             of.state = State::Throttled;
             self.order.unready(of.cluster, task);
         } else {
@@ -349,13 +358,13 @@ impl<'a> Verification<'a> {
         let job = (occupant.task, occupant.job);
         self.check_piece(occupant, cpu, progress);
         self.demand.progresses(occupant.task, progress);
-        self.budgets.uses(&self.trace, job, cpu, progress, self.now, &mut self.report)
+        self.budgets.uses(&self.trace, job, cpu, progress, self.now_ns, &mut self.report)
     }
 
     /// Checks the work of a task's first job, which leaves a CPU.
     fn check_demand(&mut self, job: (u32, u32), cpu: usize, leaves: Leaves) {
         let cpu = Some(self.trace.cpus[cpu].cpu);
-        self.demand.check(&self.trace, job, cpu, leaves, self.now, &mut self.report);
+        self.demand.check(&self.trace, job, cpu, leaves, self.now_ns, &mut self.report);
     }
 
     fn wakes(&mut self, (task, job): (u32, u32)) {
@@ -368,10 +377,10 @@ impl<'a> Verification<'a> {
         let cluster = of.cluster;
         self.becomes_ready(task, false);
         if let Some(windows) = &mut self.order.windows {
-            windows.wakes(cluster, task, self.now);
+            windows.wakes(cluster, task, self.now_ns);
         }
         if let Some(measured) = &mut self.order.measured {
-            measured.becomes_ready(task, self.now);
+            measured.becomes_ready(task, self.now_ns);
         }
     }
 
@@ -381,7 +390,7 @@ impl<'a> Verification<'a> {
         let stray = !self.check_sequence((task, job), cpu);
         if !stray {
             self.check_begin((task, job), cpu, event);
-            let (trace, now) = (&self.trace, self.now);
+            let (trace, now) = (&self.trace, self.now_ns);
             self.budgets.begins(trace, (task, job), now, &mut self.report);
             let name = self.name((task, job));
             let of = self.trace.task(task);
@@ -399,22 +408,29 @@ impl<'a> Verification<'a> {
         }
         let rank = self.order.rank(task);
         if let Some(pushes) = &mut self.pushes {
-            pushes.begins(cpu, rank, self.now, &mut self.report);
+            pushes.begins(cpu, rank, self.now_ns, &mut self.report);
         }
         if let Some(windows) = &mut self.order.windows {
-            windows.begins(cpu, task, rank, self.now);
+            windows.begins(cpu, task, rank, self.now_ns);
         }
         if let Some(measured) = &mut self.order.measured {
-            measured.runs(cpu, rank, self.now);
+            measured.runs(cpu, rank, self.now_ns);
         }
-        let now = self.now;
+        let now = self.now_ns;
         let of = &mut self.trace.cpus[cpu];
         let kernel_work = of.kernel_work.before(now);
-        of.occupant = Some(Occupant { task, job, since: now, accounted: now, kernel_work, stray });
+        of.occupant = Some(Occupant {
+            task,
+            job,
+            since_ns: now,
+            accounted_ns: now,
+            kernel_work_ns: kernel_work,
+            stray,
+        });
     }
 
     fn ends(&mut self, (task, job): (u32, u32), cpu: usize, event: &Event) {
-        let (kind, now) = (event.kind, self.now);
+        let (kind, now) = (event.kind, self.now_ns);
         let runs = self.trace.cpus[cpu].occupant.is_some_and(|o| (o.task, o.job) == (task, job));
         if !runs {
             self.ends_elsewhere((task, job), cpu, event);
@@ -423,7 +439,7 @@ impl<'a> Verification<'a> {
         let Some((occupant, progress)) = self.trace.progress(cpu, now) else { return };
         self.trace.cpus[cpu].occupant = None;
         let leaves = Leaves::of(kind);
-        if occupant.since == now && leaves != Some(Leaves::Aborted) {
+        if occupant.since_ns == now && leaves != Some(Leaves::Aborted) {
             self.impossible((task, job), Some(cpu), "runs for no time at all");
         }
         if occupant.stray {
@@ -454,7 +470,7 @@ impl<'a> Verification<'a> {
             }
             (None, EventKind::Throttle) => self.throttled((task, job), cpu),
             _ => {
-                let server_deadline = self.trace.task(task).server_deadline_abs;
+                let server_deadline = self.trace.task(task).server_deadline_abs_ns;
                 if used_up {
                     let grant = self.budgets.exhausted(task, server_deadline, now, false, &mut self.report);
                     self.follow(task, grant);

@@ -17,7 +17,7 @@ impl Verification<'_> {
         let elsewhere =
             self.trace.cpus.iter().find(|other| other.occupant.is_some_and(runs)).map(|other| other.cpu);
         let here = self.trace.cpus[cpu].cpu;
-        self.report.violation(Sighting::at(Oracle::OneCpu, self.now).on(Some(here)).of(name), |names| {
+        self.report.violation(Sighting::at(Oracle::OneCpu, self.now_ns).on(Some(here)).of(name), |names| {
             match elsewhere {
                 Some(other) => format!("ran {name}, which runs on cpu{other}", name = names.job(name)),
                 None => format!("ran {name}, which runs already", name = names.job(name)),
@@ -28,10 +28,10 @@ impl Verification<'_> {
     /// A job begins to run on a CPU, which must be free: what still runs there is taken to have stopped.
     pub(super) fn vacate(&mut self, cpu: usize, job: (u32, u32)) {
         self.report.checks(Oracle::OneCpu);
-        let Some((occupant, progress)) = self.trace.progress(cpu, self.now) else { return };
+        let Some((occupant, progress)) = self.trace.progress(cpu, self.now_ns) else { return };
         let (name, other) = (self.name(job), self.name((occupant.task, occupant.job)));
         let here = self.trace.cpus[cpu].cpu;
-        self.report.violation(Sighting::at(Oracle::OneCpu, self.now).on(Some(here)).of(name), |names| {
+        self.report.violation(Sighting::at(Oracle::OneCpu, self.now_ns).on(Some(here)).of(name), |names| {
             format!("ran {name} while it ran {other}", name = names.job(name), other = names.job(other))
         });
         self.account(occupant, cpu, progress);

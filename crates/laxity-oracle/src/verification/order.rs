@@ -50,10 +50,10 @@ struct ClusterOrder {
 
 #[derive(Clone, Copy)]
 struct Deviation {
-    since: u64,
+    since_ns: u64,
     /// Up to here is known what is unexplained, and how much that is.
-    judged: u64,
-    unexplained: u64,
+    judged_ns: u64,
+    unexplained_ns: u64,
     oracle: Oracle,
     cpu: Option<u32>,
     ran: Option<JobName>,
@@ -75,7 +75,7 @@ struct TaskOrder {
 struct Ended {
     deviation: Deviation,
     cluster: u32,
-    to: u64,
+    to_ns: u64,
     abandoned: bool,
     waiting: Waiting,
 }
@@ -337,9 +337,9 @@ impl Order {
         let occupant = yielding.and_then(|cpu| cpu.occupant);
         let idle = yielding.is_some() && occupant.is_none();
         let deviation = Deviation {
-            since: now,
-            judged: now,
-            unexplained: 0,
+            since_ns: now,
+            judged_ns: now,
+            unexplained_ns: 0,
             oracle: if idle { Oracle::WorkConservation } else { Oracle::GlobalInvariant },
             cpu: yielding.map(|cpu| cpu.cpu),
             ran: occupant.map(|occupant| trace.name(occupant.task, occupant.job)),
@@ -363,13 +363,13 @@ impl Order {
             return;
         }
         let Some(windows) = &self.windows else {
-            let unexplained = now - deviation.since;
-            self.judge(&Deviation { unexplained, ..*deviation }, now, abandoned, report);
+            let unexplained = now - deviation.since_ns;
+            self.judge(&Deviation { unexplained_ns: unexplained, ..*deviation }, now, abandoned, report);
             return;
         };
         self.clusters[cluster as usize].deviating.retain(|&other| other != task);
         let waiting = windows.waiting(task, rank);
-        self.ended.push_back(Ended { deviation: *deviation, cluster, to: now, abandoned, waiting });
+        self.ended.push_back(Ended { deviation: *deviation, cluster, to_ns: now, abandoned, waiting });
     }
 
     /// Accounts for a deviation and judges it.
@@ -381,22 +381,23 @@ impl Order {
         report: &mut Report,
     ) {
         let Some(measured) = &mut self.measured else { return };
-        let account = measured.account(cluster, (task, rank), (deviation.since, now));
+        let account = measured.account(cluster, (task, rank), (deviation.since_ns, now));
         let deviating = &mut self.clusters[cluster as usize].deviating;
         deviating.retain(|&other| other != task);
         let since = deviating.iter().filter_map(|&other| self.tasks[other as usize].deviation.as_ref());
-        let oldest = since.map(|other| other.since).min().unwrap_or(now);
+        let oldest = since.map(|other| other.since_ns).min().unwrap_or(now);
         measured.forget(cluster, oldest);
         let Account { unexplained, explained } = account;
         if unexplained <= self.transitions.bound.as_ns() {
             report.excuse(&explained);
         }
-        self.judge(&Deviation { unexplained, ..deviation }, now, false, report);
+        self.judge(&Deviation { unexplained_ns: unexplained, ..deviation }, now, false, report);
     }
 
     /// Judges a deviation whose unexplained time is known.
     fn judge(&self, deviation: &Deviation, to: u64, abandoned: bool, report: &mut Report) {
-        let &Deviation { since, unexplained, oracle, cpu, ran, waited, .. } = deviation;
+        let &Deviation { since_ns: since, unexplained_ns: unexplained, oracle, cpu, ran, waited, .. } =
+            deviation;
         let length = to - since;
         if length == 0 {
             return;
@@ -414,8 +415,15 @@ impl Order {
         }
         let waited_for = self.measured.is_some().then_some(unexplained);
         let should_have_run = Some(waited);
-        let sighting =
-            Sighting { oracle, from: since, to, cpu, ran, should_have_run, unexplained: waited_for };
+        let sighting = Sighting {
+            oracle,
+            from_ns: since,
+            to_ns: to,
+            cpu,
+            ran,
+            should_have_run,
+            unexplained_ns: waited_for,
+        };
         report.violation(sighting, |names| {
             let what = match ran {
                 Some(ran) => format!(
@@ -442,7 +450,7 @@ impl Order {
         let Some(windows) = &mut self.windows else { return };
         windows.instant_is_over();
         let hindsight = windows.hindsight();
-        while self.ended.front().is_some_and(|ended| now - ended.to > hindsight) {
+        while self.ended.front().is_some_and(|ended| now - ended.to_ns > hindsight) {
             let Some(ended) = self.ended.pop_front() else { break };
             self.judge_one(ended, u64::MAX, report);
         }
@@ -453,10 +461,10 @@ impl Order {
 
     /// Judges a deviation; from `known` on, what is not explained may be.
     fn judge_one(&mut self, ended: Ended, known: u64, report: &mut Report) {
-        let Ended { mut deviation, cluster, to, abandoned, waiting } = ended;
+        let Ended { mut deviation, cluster, to_ns: to, abandoned, waiting } = ended;
         if let Some(windows) = &mut self.windows {
-            let (from, to) = (deviation.judged, to.min(known));
-            deviation.unexplained += windows.pieces(cluster).unexplained(&waiting, from, to);
+            let (from, to) = (deviation.judged_ns, to.min(known));
+            deviation.unexplained_ns += windows.pieces(cluster).unexplained(&waiting, from, to);
         }
         self.judge(&deviation, to, abandoned, report);
     }
@@ -470,15 +478,16 @@ impl Order {
         let known = now.saturating_sub(windows.hindsight());
         let mut oldest = known;
         for ended in self.ended.iter().filter(|ended| ended.cluster == cluster) {
-            oldest = oldest.min(ended.deviation.judged);
+            oldest = oldest.min(ended.deviation.judged_ns);
         }
         for &task in &self.clusters[cluster as usize].deviating {
             let order = &mut self.tasks[task as usize];
             let waiting = windows.waiting(task, (order.key, task));
-            if let Some(deviation) = order.deviation.as_mut().filter(|deviation| deviation.judged < known) {
-                deviation.unexplained +=
-                    windows.pieces(cluster).unexplained(&waiting, deviation.judged, known);
-                deviation.judged = known;
+            if let Some(deviation) = order.deviation.as_mut().filter(|deviation| deviation.judged_ns < known)
+            {
+                deviation.unexplained_ns +=
+                    windows.pieces(cluster).unexplained(&waiting, deviation.judged_ns, known);
+                deviation.judged_ns = known;
             }
         }
         windows.pieces(cluster).forget(oldest);

@@ -27,12 +27,12 @@ struct Next {
     peeked: Option<JobSpec>,
     /// Number of the next job, and by how much it and those behind it are later than they would be.
     number: u32,
-    delay: u64,
+    delay_ns: u64,
     /// The next release, or the earliest it may be.
     at: Option<u64>,
     exact: bool,
-    period: u64,
-    end: u64,
+    period_ns: u64,
+    end_ns: u64,
     entered: bool,
     left: bool,
 }
@@ -49,10 +49,10 @@ impl Next {
             jobs,
             peeked: None,
             number: 0,
-            delay: 0,
+            delay_ns: 0,
             at: Some(if free { 0 } else { task.phase.as_ns() }),
-            period: if free { 0 } else { task.period().as_ns() },
-            end: end.as_ns(),
+            period_ns: if free { 0 } else { task.period().as_ns() },
+            end_ns: end.as_ns(),
             entered: false,
             left: false,
         };
@@ -72,8 +72,8 @@ impl Next {
         let job = self.peeked;
         self.number = self.number.saturating_add(1);
         self.at = match self.exact {
-            true => self.at.and_then(|at| at.checked_add(self.period)),
-            false => released.checked_add(self.period),
+            true => self.at.and_then(|at| at.checked_add(self.period_ns)),
+            false => released.checked_add(self.period_ns),
         };
         self.look_ahead();
         job
@@ -86,11 +86,11 @@ impl Next {
         if number < self.number
             && let Some(all) = &self.all
         {
-            self.jobs = Some(all.clone().delayed(Duration::from_ns(self.delay)));
+            self.jobs = Some(all.clone().delayed(Duration::from_ns(self.delay_ns)));
             self.number = 0;
             self.look_ahead();
         } else if number < self.number {
-            let back = u64::from(self.number - number).saturating_mul(self.period);
+            let back = u64::from(self.number - number).saturating_mul(self.period_ns);
             self.at = self.at.map(|at| at.saturating_sub(back));
             self.number = number;
         }
@@ -100,7 +100,7 @@ impl Next {
         }
         let Some(at) = self.at.filter(|&at| at < now) else { return };
         let late = now - at;
-        self.delay = self.delay.saturating_add(late);
+        self.delay_ns = self.delay_ns.saturating_add(late);
         self.at = Some(now);
         self.jobs = self.jobs.take().map(|jobs| jobs.delayed(Duration::from_ns(late)));
     }
@@ -119,7 +119,7 @@ impl Periods {
     /// As in a real kernel: a task may wake up so late for a job, in ns, whose release nothing else tells of.
     pub fn may_be_late(&mut self, late: u64) {
         for next in self.tasks.iter_mut().filter(|next| !next.exact) {
-            next.end = next.end.saturating_add(late);
+            next.end_ns = next.end_ns.saturating_add(late);
         }
     }
 
@@ -127,8 +127,8 @@ impl Periods {
     pub fn check(&self, name: JobName, now: u64, report: &mut Report) {
         report.checks(Oracle::Periods);
         let next = &self.tasks[name.task as usize];
-        let due = next.at.filter(|&at| at < next.end);
-        let right = due.is_some_and(|at| if next.exact { now == at } else { now >= at && now < next.end });
+        let due = next.at.filter(|&at| at < next.end_ns);
+        let right = due.is_some_and(|at| if next.exact { now == at } else { now >= at && now < next.end_ns });
         if !right || next.left {
             let sighting = Sighting::at(Oracle::Periods, now).of(name);
             report.violation(sighting, |names| match due {
@@ -163,7 +163,7 @@ impl Periods {
     /// The release of the task's next job, if that is certain.
     pub fn due(&self, task: u32) -> Option<u64> {
         let next = &self.tasks[task as usize];
-        next.at.filter(|&at| next.exact && !next.left && at < next.end)
+        next.at.filter(|&at| next.exact && !next.left && at < next.end_ns)
     }
 
     /// The task enters.
@@ -199,7 +199,7 @@ impl Periods {
     pub fn finish(&self, trace: &TraceState, end: u64, report: &mut Report) {
         for (task, of) in (0..).zip(&trace.tasks) {
             if let Some(at) = self.due(task).filter(|&at| of.cluster != NONE && at < end) {
-                let sighting = Sighting { from: at, ..Sighting::at(Oracle::Periods, end) };
+                let sighting = Sighting { from_ns: at, ..Sighting::at(Oracle::Periods, end) };
                 report.violation(sighting, |names| {
                     format!("{} was never released", names.plain(task, of.released))
                 });

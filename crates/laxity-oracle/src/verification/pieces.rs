@@ -40,12 +40,12 @@ pub(super) enum Why {
 /// `[from, to)` on one CPU, or on the way to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
-    pub from: u64,
-    pub to: u64,
-    /// When this was recorded: not before `from`.
-    pub recorded: u64,
+    pub from_ns: u64,
+    pub to_ns: u64,
+    /// When this was recorded: not before `from_ns`.
+    pub recorded_ns: u64,
     /// Since when the CPU has worked without a pause; `u64::MAX` for what is on the way.
-    pub busy_since: u64,
+    pub busy_since_ns: u64,
     pub cpu: u32,
     pub why: Why,
 }
@@ -65,7 +65,7 @@ pub(super) struct Waiting {
 impl Waiting {
     fn is_explained_by(&self, piece: &Piece) -> bool {
         let by_timer =
-            |(_, latest): (u64, u64)| piece.busy_since <= latest && self.timer_cpus.contains(piece.cpu);
+            |(_, latest): (u64, u64)| piece.busy_since_ns <= latest && self.timer_cpus.contains(piece.cpu);
         let by_news = match piece.why {
             Why::Timer => false,
             Why::Reschedules(ran) => {
@@ -96,8 +96,8 @@ const PIECES_MIN: usize = 256;
 
 impl Pieces {
     pub fn push(&mut self, piece: Piece) {
-        if piece.from < piece.to {
-            self.longest = self.longest.max(piece.to.saturating_sub(piece.recorded));
+        if piece.from_ns < piece.to_ns {
+            self.longest = self.longest.max(piece.to_ns.saturating_sub(piece.recorded_ns));
             self.pieces.push(piece);
         }
     }
@@ -108,7 +108,7 @@ impl Pieces {
 
     /// Forgets what ends before `oldest`.
     pub fn forget(&mut self, oldest: u64) {
-        self.pieces.retain(|piece| piece.to > oldest);
+        self.pieces.retain(|piece| piece.to_ns > oldest);
         self.limit = 2 * self.pieces.len();
     }
 
@@ -118,9 +118,12 @@ impl Pieces {
         explained.clear();
         explained.extend(waiting.timer);
         let longest = self.longest;
-        let near = self.pieces.iter().rev().take_while(|piece| piece.recorded.saturating_add(longest) > from);
-        let overlapping = near.filter(|piece| piece.from < to && piece.to > from);
-        explained.extend(overlapping.filter(|&piece| waiting.is_explained_by(piece)).map(|p| (p.from, p.to)));
+        let near =
+            self.pieces.iter().rev().take_while(|piece| piece.recorded_ns.saturating_add(longest) > from);
+        let overlapping = near.filter(|piece| piece.from_ns < to && piece.to_ns > from);
+        explained.extend(
+            overlapping.filter(|&piece| waiting.is_explained_by(piece)).map(|p| (p.from_ns, p.to_ns)),
+        );
         explained.sort_unstable();
         let (mut unexplained, mut reached) = (0, from);
         for &(start, end) in explained.iter() {
@@ -136,7 +139,7 @@ mod tests {
     use super::*;
 
     fn piece(from: u64, to: u64, why: Why) -> Piece {
-        Piece { from, to, recorded: from, busy_since: from, cpu: 3, why }
+        Piece { from_ns: from, to_ns: to, recorded_ns: from, busy_since_ns: from, cpu: 3, why }
     }
 
     #[test]

@@ -41,8 +41,8 @@ struct GivenUp {
 #[derive(Default)]
 struct Target {
     /// It is at work, or was, `[since, until)`.
-    since: u64,
-    until: u64,
+    since_ns: u64,
+    until_ns: u64,
     /// What left it last.
     left: Option<(Rank, u64)>,
     open: Vec<GivenUp>,
@@ -78,11 +78,11 @@ impl Pushes {
         let bound = self.bound;
         let latest = now.saturating_add(self.ipi).saturating_add(bound);
         let target = &mut self.targets[push.index];
-        let at_work = target.until >= now;
+        let at_work = target.until_ns >= now;
         let before = |rank: Rank| rank < push.rank;
         let runs_before = runs.is_some_and(|(rank, _)| before(rank));
         let left_before = target.left.is_some_and(|(rank, at)| {
-            before(rank) && (now - at <= bound || at_work && target.since <= at.saturating_add(bound))
+            before(rank) && (now - at <= bound || at_work && target.since_ns <= at.saturating_add(bound))
         });
         if !runs_before && !left_before {
             target.open.push(GivenUp {
@@ -93,7 +93,7 @@ impl Pushes {
                 job: push.job,
                 ran: runs.map(|(_, name)| name),
                 latest,
-                explained: target.until.max(latest),
+                explained: target.until_ns.max(latest),
                 told: at_work,
                 begun: false,
             });
@@ -104,10 +104,10 @@ impl Pushes {
     pub fn section(&mut self, cpu: usize, (from, to): (u64, u64)) {
         let bound = self.bound;
         let target = &mut self.targets[cpu];
-        if from > target.until {
-            target.since = from;
+        if from > target.until_ns {
+            target.since_ns = from;
         }
-        target.until = target.until.max(to);
+        target.until_ns = target.until_ns.max(to);
         for push in &mut target.open {
             if from <= push.explained.saturating_add(bound) {
                 push.explained = push.explained.max(to);

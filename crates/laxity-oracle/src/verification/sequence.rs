@@ -24,8 +24,9 @@ impl Verification<'_> {
         if job >= released {
             let due = self.periods.due(task).filter(|_| job == released);
             let name = crate::JobName { task, job, deadline_ns: None, priority: None };
-            self.report.violation(Sighting::at(Oracle::Periods, self.now).on(Some(here)).of(name), |names| {
-                match due {
+            self.report.violation(
+                Sighting::at(Oracle::Periods, self.now_ns).on(Some(here)).of(name),
+                |names| match due {
                     Some(at) => {
                         format!(
                             "ran {name}, which is released at {}, if at all",
@@ -34,10 +35,10 @@ impl Verification<'_> {
                         )
                     }
                     None => format!("ran {name}, which is not released", name = names.job(name)),
-                }
-            });
+                },
+            );
             if job == released {
-                let deadline_abs = self.deadlines.of(task, self.now);
+                let deadline_abs = self.deadlines.of(task, self.now_ns);
                 self.push_job((task, job), deadline_abs, false);
             }
             return first == job && job == released;
@@ -48,7 +49,7 @@ impl Verification<'_> {
             return false;
         }
         let before = self.name((task, first));
-        let sighting = Sighting::at(Oracle::Sequence, self.now).on(Some(here)).of(name);
+        let sighting = Sighting::at(Oracle::Sequence, self.now_ns).on(Some(here)).of(name);
         self.report.violation(Sighting { should_have_run: Some(before), ..sighting }, |names| {
             format!(
                 "ran {name} before {before} was complete",

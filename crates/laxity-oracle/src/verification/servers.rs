@@ -17,14 +17,14 @@ struct Cpu {
     /// Nothing: there is no server.
     account: Option<ServerAccount>,
     /// Where its present period began, or one before it, and its length; 0: there is none.
-    since: u64,
-    period: u64,
+    since_ns: u64,
+    period_ns: u64,
     /// Of a period that begins now: its budget is yet to be said.
-    announced: Option<u64>,
+    announced_period_ns: Option<u64>,
     /// Other work has it.
     runs: bool,
     /// Up to here what it used is counted.
-    counted: u64,
+    counted_ns: u64,
     /// It has it by right.
     by_right: bool,
 }
@@ -64,11 +64,11 @@ impl Servers {
                 number,
                 cluster: u32::try_from(cluster_of(number)?).ok()?,
                 account: ServerAccount::new(server, 0),
-                since: 0,
-                period: server.period().as_ns(),
-                announced: None,
+                since_ns: 0,
+                period_ns: server.period().as_ns(),
+                announced_period_ns: None,
                 runs: false,
-                counted: 0,
+                counted_ns: 0,
                 by_right: false,
             })
         });
@@ -87,19 +87,19 @@ impl Servers {
     /// A period of this length begins; whether the one before ends here, if it was as long. Nothing: there is no such CPU.
     pub fn period_begins(&mut self, cpu: u32, period: u64, now: u64) -> Option<Begins> {
         let of = self.cpus.iter_mut().find(|of| of.number == cpu)?;
-        of.announced = Some(period);
-        let follows = of.period > 0 && now.saturating_sub(of.since).is_multiple_of(of.period);
-        let begins = Begins { cluster: of.cluster, another: of.period != period, follows };
+        of.announced_period_ns = Some(period);
+        let follows = of.period_ns > 0 && now.saturating_sub(of.since_ns).is_multiple_of(of.period_ns);
+        let begins = Begins { cluster: of.cluster, another: of.period_ns != period, follows };
         Some(begins)
     }
 
     /// And with it this budget. Nothing: no period begins, or there is no such server.
     pub fn budget_is(&mut self, cpu: u32, budget: u64, now: u64) -> Option<Option<Change>> {
         let of = self.cpus.iter_mut().find(|of| of.number == cpu)?;
-        let period = of.announced.take()?;
+        let period = of.announced_period_ns.take()?;
         let size = DeferrableServer::new(Duration::from_ns(budget), Duration::from_ns(period)).ok()?;
         of.count(now);
-        (of.account, of.since, of.period) = (ServerAccount::new(size, now), now, period);
+        (of.account, of.since_ns, of.period_ns) = (ServerAccount::new(size, now), now, period);
         Some(of.turn())
     }
 
@@ -119,11 +119,11 @@ impl Servers {
 
 impl Cpu {
     fn count(&mut self, now: u64) {
-        let from = if self.runs { self.counted } else { now };
+        let from = if self.runs { self.counted_ns } else { now };
         if let Some(account) = &mut self.account {
             account.charge(from, now);
         }
-        self.counted = now;
+        self.counted_ns = now;
     }
 
     fn turn(&mut self) -> Option<Change> {
@@ -137,6 +137,6 @@ impl Cpu {
 
     fn next_change(&self) -> Option<u64> {
         let account = self.account.as_ref().filter(|_| self.runs)?;
-        account.next_change(self.counted)
+        account.next_change(self.counted_ns)
     }
 }

@@ -24,9 +24,9 @@ pub(super) enum State {
 /// A job that has been released, or one of them is not complete.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
-    pub release: u64,
-    pub deadline_abs: u64,
-    pub demand: Option<u64>,
+    pub release_ns: u64,
+    pub deadline_abs_ns: u64,
+    pub demand_ns: Option<u64>,
     pub complete: bool,
     pub missed: bool,
 }
@@ -35,8 +35,8 @@ pub(super) struct Pending {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Finished {
     pub job: u32,
-    pub deadline_abs: u64,
-    pub at: u64,
+    pub deadline_abs_ns: u64,
+    pub at_ns: u64,
     pub missed: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct TaskTrace {
     /// On how many CPUs the first job runs: one at most, unless the trace is wrong.
     pub running: u32,
     /// The deadline that the first job is scheduled by.
-    pub server_deadline_abs: u64,
+    pub server_deadline_abs_ns: u64,
     pub finished: Option<Finished>,
     /// Of a job that was, or may have been, at work before its task went into the background, or while it was: how far it has got is not
     /// known.
@@ -71,11 +71,11 @@ pub(super) struct TaskTrace {
 pub(super) struct Occupant {
     pub task: u32,
     pub job: u32,
-    pub since: u64,
+    pub since_ns: u64,
     /// From here on its progress is not accounted for yet.
-    pub accounted: u64,
+    pub accounted_ns: u64,
     /// Kernel work on the CPU before that.
-    pub kernel_work: u64,
+    pub kernel_work_ns: u64,
     /// It should not run at all: its predecessor is not complete, or it is.
     pub stray: bool,
 }
@@ -191,7 +191,7 @@ impl<'a> TraceState<'a> {
             started: false,
             last_cpu: NONE,
             running: 0,
-            server_deadline_abs: 0,
+            server_deadline_abs_ns: 0,
             finished: None,
             carried: None,
             affinity: task.affinity.clone(),
@@ -226,10 +226,10 @@ impl<'a> TraceState<'a> {
         }
         let trace = &self.tasks[task as usize];
         let deadline_ns = match job.checked_sub(trace.first) {
-            Some(0) if trace.state != State::Idle => Some(trace.server_deadline_abs),
-            Some(place) => trace.pending.get(place as usize).map(|pending| pending.deadline_abs),
+            Some(0) if trace.state != State::Idle => Some(trace.server_deadline_abs_ns),
+            Some(place) => trace.pending.get(place as usize).map(|pending| pending.deadline_abs_ns),
             None => {
-                trace.finished.filter(|finished| finished.job == job).map(|finished| finished.deadline_abs)
+                trace.finished.filter(|finished| finished.job == job).map(|finished| finished.deadline_abs_ns)
             }
         };
         JobName { task, job, deadline_ns, priority: None }
@@ -240,10 +240,10 @@ impl<'a> TraceState<'a> {
         let CpuTrace { occupant, kernel_work, rate, .. } = &mut self.cpus[cpu];
         let occupant = occupant.as_mut()?;
         let before = *occupant;
-        let gross = now - before.accounted;
-        occupant.kernel_work = kernel_work.before(now);
-        occupant.accounted = now;
-        let kernel = (occupant.kernel_work - before.kernel_work).min(gross);
+        let gross = now - before.accounted_ns;
+        occupant.kernel_work_ns = kernel_work.before(now);
+        occupant.accounted_ns = now;
+        let kernel = (occupant.kernel_work_ns - before.kernel_work_ns).min(gross);
         Some((before, Progress { net: rate.work(gross - kernel), gross: rate.work(gross), rate: *rate }))
     }
 }

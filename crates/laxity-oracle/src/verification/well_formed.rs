@@ -22,13 +22,13 @@ use laxity_trace::{Event, EventKind};
 impl Verification<'_> {
     pub(super) fn out_of_order(&mut self, event: &Event) {
         let sighting = Sighting::at(Oracle::WellFormed, event.time_ns).on(event.cpu);
-        let now = Duration::from_ns(self.now);
+        let now = Duration::from_ns(self.now_ns);
         self.report.violation(sighting, |_| format!("{} comes after events of t={now}", event.kind.name()));
     }
 
     /// An event without the parts that its kind needs, or with parts that the definition does not have.
     pub(super) fn incomplete(&mut self, event: &Event) {
-        let sighting = Sighting::at(Oracle::WellFormed, self.now).on(event.cpu);
+        let sighting = Sighting::at(Oracle::WellFormed, self.now_ns).on(event.cpu);
         self.report.violation(sighting, |names| {
             let part = |name: &str, value: Option<u64>| match value {
                 Some(value) => format!("{name} {value}"),
@@ -46,7 +46,7 @@ impl Verification<'_> {
     pub(super) fn impossible(&mut self, job: (u32, u32), cpu: Option<usize>, what: &str) {
         let name = self.name(job);
         let cpu = cpu.map(|cpu| self.trace.cpus[cpu].cpu);
-        let sighting = Sighting::at(Oracle::WellFormed, self.now).on(cpu).of(name);
+        let sighting = Sighting::at(Oracle::WellFormed, self.now_ns).on(cpu).of(name);
         self.report.violation(sighting, |names| format!("{name} {what}", name = names.job(name)));
     }
 
@@ -95,7 +95,7 @@ impl Verification<'_> {
             State::Blocked => self.impossible((task, job), Some(cpu), "runs while it is blocked"),
             State::Throttled => {
                 let name = self.name((task, job));
-                let sighting = Sighting::at(Oracle::Budgets, self.now).on(Some(here)).of(name);
+                let sighting = Sighting::at(Oracle::Budgets, self.now_ns).on(Some(here)).of(name);
                 self.report.violation(sighting, |names| {
                     format!("ran {name}, which waits for budget", name = names.job(name))
                 });
@@ -109,7 +109,8 @@ impl Verification<'_> {
         let of = &self.trace.tasks[task as usize];
         let first = of.first == job && of.state != State::Idle;
         // A job that was stopped at the very instant at which it used up its budget: assumption 3 of the budgets.
-        if event.kind == EventKind::Throttle && first && self.budgets.exhausted_at(task) == Some(self.now) {
+        if event.kind == EventKind::Throttle && first && self.budgets.exhausted_at(task) == Some(self.now_ns)
+        {
             return;
         }
         let what = format!("cannot {} here, where it does not run", event.kind.name());
@@ -128,7 +129,7 @@ impl Verification<'_> {
             return true;
         }
         let name = self.name((task, job));
-        let sighting = Sighting::at(Oracle::Periods, self.now).of(name);
+        let sighting = Sighting::at(Oracle::Periods, self.now_ns).of(name);
         if job < released {
             self.report.violation(sighting, |names| {
                 format!("released {name} a second time, or after it ran", name = names.job(name))
@@ -146,7 +147,7 @@ impl Verification<'_> {
             return false;
         }
         for missing in released..job {
-            let deadline_abs = self.deadlines.of(task, self.now);
+            let deadline_abs = self.deadlines.of(task, self.now_ns);
             self.push_job((task, missing), deadline_abs, false);
         }
         true

@@ -33,8 +33,8 @@ use std::collections::{BTreeSet, VecDeque};
 /// Time in which a CPU is at work without a pause.
 #[derive(Debug, Clone, Copy)]
 struct Busy {
-    since: u64,
-    until: u64,
+    since_ns: u64,
+    until_ns: u64,
     /// What it ran before.
     ran: Option<Rank>,
     /// It reschedules.
@@ -265,9 +265,9 @@ impl Windows {
     fn busy(&mut self, cpu: usize, now: u64) -> &mut Busy {
         let of = &mut self.cpus[cpu];
         let ran = of.runs.back().and_then(|&(_, rank)| rank);
-        let fresh = Busy { since: now, until: now, ran, reschedules: false, any: false, news: None };
+        let fresh = Busy { since_ns: now, until_ns: now, ran, reschedules: false, any: false, news: None };
         let busy = of.busy.get_or_insert(fresh);
-        if busy.until < now {
+        if busy.until_ns < now {
             *busy = fresh;
         }
         busy
@@ -282,12 +282,19 @@ impl Windows {
             Busy { reschedules: true, ran, .. } => Why::Reschedules(ran),
             _ => Why::Timer,
         };
-        self.add(Piece { from, to, recorded: now, busy_since: busy.since, cpu: index(cpu), why });
+        self.add(Piece {
+            from_ns: from,
+            to_ns: to,
+            recorded_ns: now,
+            busy_since_ns: busy.since_ns,
+            cpu: index(cpu),
+            why,
+        });
     }
 
     /// What the CPU is at now may explain more than before.
     fn record_rest(&mut self, cpu: usize, now: u64) {
-        let until = self.cpus[cpu].busy.map_or(now, |busy| busy.until);
+        let until = self.cpus[cpu].busy.map_or(now, |busy| busy.until_ns);
         self.record(cpu, now, until, now);
     }
 
@@ -297,7 +304,7 @@ impl Windows {
         let decides = matches!(kind, LockWait | SchedulingOverhead | SwitchOverhead);
         let reschedules = decides && !self.cpus[cpu].dedicated;
         let busy = self.busy(cpu, now);
-        busy.until = busy.until.max(to);
+        busy.until_ns = busy.until_ns.max(to);
         busy.reschedules |= reschedules;
         self.record(cpu, from, to, now);
     }
@@ -343,7 +350,7 @@ impl Windows {
 }
 
 fn on_the_way(cpu: usize, (from, to): (u64, u64), recorded: u64, why: Why) -> Piece {
-    Piece { from, to, recorded, busy_since: u64::MAX, cpu: index(cpu), why }
+    Piece { from_ns: from, to_ns: to, recorded_ns: recorded, busy_since_ns: u64::MAX, cpu: index(cpu), why }
 }
 
 /// CPUs are far fewer than 2^32.

@@ -50,19 +50,19 @@ defect!(
 defect!(
     OrdersByRelativeDeadline,
     fn key(&self, _: &Definition, job: &ActiveJob) -> u64 {
-        job.deadline_abs - job.release
+        job.deadline_abs_ns - job.release_ns
     }
 );
 defect!(
     FirstComeFirstServed,
     fn key(&self, _: &Definition, job: &ActiveJob) -> u64 {
-        job.release
+        job.release_ns
     }
 );
 defect!(
     LatestDeadlineFirst,
     fn key(&self, _: &Definition, job: &ActiveJob) -> u64 {
-        u64::MAX - job.server_deadline_abs
+        u64::MAX - job.server_deadline_abs_ns
     }
 );
 defect!(
@@ -80,7 +80,7 @@ defect!(
 defect!(
     ForgetsServerDeadlines,
     fn key(&self, definition: &Definition, job: &ActiveJob) -> u64 {
-        definition.key(job.task, job.deadline_abs)
+        definition.key(job.task, job.deadline_abs_ns)
     }
 );
 defect!(

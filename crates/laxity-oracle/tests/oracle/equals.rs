@@ -15,14 +15,14 @@ impl Decisions for LastOfEquals {
 struct FirstReleasedOfEquals;
 impl Decisions for FirstReleasedOfEquals {
     fn tie(&self, job: &ActiveJob) -> u32 {
-        u32::try_from(job.release).expect("short schedules")
+        u32::try_from(job.release_ns).expect("short schedules")
     }
 }
 
 struct LargerNumbersFirst;
 impl Decisions for LargerNumbersFirst {
     fn key(&self, definition: &Definition, job: &ActiveJob) -> u64 {
-        u64::MAX - definition.key(job.task, job.server_deadline_abs)
+        u64::MAX - definition.key(job.task, job.server_deadline_abs_ns)
     }
 }
 

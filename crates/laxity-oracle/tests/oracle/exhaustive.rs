@@ -5,9 +5,9 @@ use laxity_oracle::{Definition, Timeline, first_difference, reference, tiny, ver
 
 const LIMITS: tiny::Limits = tiny::Limits {
     tasks_max: 3,
-    period_max: 3,
-    deadline_beyond_period: 1,
-    phase_max: 1,
+    period_max_units: 3,
+    deadline_beyond_period_units: 1,
+    phase_max_units: 1,
     unit: Duration::from_ns(10),
 };
 
@@ -73,8 +73,13 @@ fn the_reference_agrees_with_a_scheduler_by_units() {
 
 #[test]
 fn tiny_sets_are_as_many_as_they_should_be() {
-    let limits =
-        tiny::Limits { tasks_max: 2, period_max: 2, deadline_beyond_period: 0, phase_max: 0, ..LIMITS };
+    let limits = tiny::Limits {
+        tasks_max: 2,
+        period_max_units: 2,
+        deadline_beyond_period_units: 0,
+        phase_max_units: 0,
+        ..LIMITS
+    };
     // (C, T, D): (1,1,1), (1,2,1), (1,2,2), (2,2,2).
     assert_eq!(tiny::sets(limits).count(), 4 + 16);
     assert_eq!(tiny::count(limits), 4 + 16);

@@ -93,7 +93,7 @@ struct Step {
 #[derive(Debug, Clone, Default)]
 struct Stay {
     /// Where in its walk it began.
-    from: u64,
+    from_line: u64,
     /// For how many lines it paid.
     lines: u64,
     /// How many of them came from memory; all that are walked, if nothing holds them.
@@ -153,13 +153,13 @@ impl CacheState {
         let home_ps = home.map_or(self.memory_ps, |step| step.line_ps);
         let whole = self.walks[task].lines;
         let stay = &mut self.stays[task];
-        stay.from = if whole > 0 { (stay.from + stay.walked) % whole } else { 0 };
+        stay.from_line = if whole > 0 { (stay.from_line + stay.walked) % whole } else { 0 };
         stay.lines = most.unwrap_or(whole).min(whole);
         stay.walked = stay.lines;
         stay.is_homeless = home.is_none();
         stay.missing.clear();
         stay.missing.resize(self.paths[core].len(), 0);
-        let (from, lines) = (stay.from, stay.lines);
+        let (from, lines) = (stay.from_line, stay.lines);
         let (mut ps, mut memory_lines, mut cold_lines) = (0u128, 0, 0);
         self.ranges_of(task, from, lines);
         for place in 0..self.ranges.len() {
@@ -201,7 +201,7 @@ impl CacheState {
 
     /// A job of the task leaves the core: what it walked there is the latest that was walked.
     pub fn leave(&mut self, task: usize, core: usize) {
-        let Stay { from, lines, walked, .. } = self.stays[task];
+        let Stay { from_line: from, lines, walked, .. } = self.stays[task];
         let whole = self.walks[task].lines;
         if walked < lines {
             self.ranges_of(task, (from + walked) % whole, lines - walked);
@@ -286,7 +286,7 @@ impl CacheState {
                 let end = base + self.lines[segment as usize];
                 if at < end && left > 0 {
                     let taken = left.min(end - at);
-                    self.ranges.push(Range { segment, from: at - base, to: at - base + taken });
+                    self.ranges.push(Range { segment, from_line: at - base, to_line: at - base + taken });
                     (at, left) = (at + taken, left - taken);
                 }
                 base = end;

@@ -36,7 +36,7 @@ pub struct Begins {
     /// On this CPU, an index into [`laxity_model::Platform::cores`].
     pub core: usize,
     /// Since when.
-    pub since: u64,
+    pub since_ns: u64,
     /// How long its work takes there if no job takes lines from it, in ns.
     pub work_ns: u64,
     /// So many of its first lines it does not find at home whatever others do.
@@ -47,9 +47,9 @@ pub struct Begins {
 #[derive(Debug, Clone, Copy)]
 struct Stay {
     core: usize,
-    since: u64,
+    since_ns: u64,
     /// Up to when it loses nothing.
-    cold_until: u64,
+    cold_until_ns: u64,
     /// What is left of its work, in ps.
     left_ps: u128,
     /// In 10^-6 lines.
@@ -95,12 +95,12 @@ impl Contention {
         let Some(group) = self.group_of[task] else { return };
         // Perhaps on another core than before.
         self.groups[group].present.clear();
-        let Begins { core, since, work_ns, cold_lines } = begins;
+        let Begins { core, since_ns: since, work_ns, cold_lines } = begins;
         let cold_ns = self.accesses[core].of_lines(cold_lines) / 1_000;
         self.stays[task] = Some(Stay {
             core,
-            since,
-            cold_until: since.saturating_add(u64::try_from(cold_ns).unwrap_or(u64::MAX)),
+            since_ns: since,
+            cold_until_ns: since.saturating_add(u64::try_from(cold_ns).unwrap_or(u64::MAX)),
             left_ps: u128::from(work_ns) * 1_000,
             memory: 0,
         });
@@ -118,8 +118,8 @@ impl Contention {
         self.advance(group, now, &transfer);
         self.meet(group, &transfer);
         let stay = self.stays[task]?;
-        let start = stay.since.max(now);
-        let cold_ps = u128::from(stay.cold_until.saturating_sub(start)) * 1_000;
+        let start = stay.since_ns.max(now);
+        let cold_ps = u128::from(stay.cold_until_ns.saturating_sub(start)) * 1_000;
         let cold_ps = cold_ps.min(stay.left_ps);
         let Group { present, paces, .. } = &self.groups[group];
         let pace = present.iter().position(|&other| other == task).map_or(Pace::ALONE, |place| paces[place]);
@@ -159,12 +159,12 @@ impl Contention {
             self.meet(group, transfer);
             let at = self.groups[group].at;
             let stays = self.groups[group].members.iter().filter_map(|&task| self.stays[task]);
-            let changes = stays.flat_map(|stay| [stay.since, stay.cold_until]);
+            let changes = stays.flat_map(|stay| [stay.since_ns, stay.cold_until_ns]);
             let next = changes.filter(|&change| change > at).fold(now, u64::min);
             let Group { present, paces, .. } = &self.groups[group];
             for (&task, pace) in present.iter().zip(paces) {
                 let Some(stay) = &mut self.stays[task] else { continue };
-                let pace = if at < stay.cold_until { Pace::ALONE } else { *pace };
+                let pace = if at < stay.cold_until_ns { Pace::ALONE } else { *pace };
                 let ps = u128::from(next - at) * 1_000;
                 let done = (ps * u128::from(UNIT_PPB)).div_ceil(u128::from(pace.ppb)).min(stay.left_ps);
                 stay.left_ps -= done;
@@ -178,7 +178,7 @@ impl Contention {
     fn meet(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
         let Group { members, at, present, paces: known } = &mut self.groups[group];
         let stays = &self.stays;
-        let is_present = |task: &usize| stays[*task].is_some_and(|stay| stay.since <= *at);
+        let is_present = |task: &usize| stays[*task].is_some_and(|stay| stay.since_ns <= *at);
         if members.iter().filter(|&task| is_present(task)).eq(present.iter()) {
             return;
         }
@@ -213,7 +213,7 @@ mod tests {
 
     /// Work of 10 ms with warm caches.
     fn on(core: usize, since_ms: u64) -> Begins {
-        Begins { core, since: since_ms * 1_000 * US, work_ns: 10_000 * US, cold_lines: 0 }
+        Begins { core, since_ns: since_ms * 1_000 * US, work_ns: 10_000 * US, cold_lines: 0 }
     }
 
     /// A line that another CPU has written takes 20 ns more: twice an access.
@@ -291,7 +291,7 @@ mod tests {
         // The other is alone now: 2 ms done, 8 left.
         assert_eq!(contention.until(1, 6_000 * US, twice), Some(14_000 * US));
         // On another core, for what is left.
-        contention.begins(0, Begins { core: 2, since: 8_000 * US, work_ns: 8_000 * US, cold_lines: 0 });
+        contention.begins(0, Begins { core: 2, since_ns: 8_000 * US, work_ns: 8_000 * US, cold_lines: 0 });
         assert_eq!(contention.until(1, 8_000 * US, twice), Some(26_000 * US));
         assert_eq!(contention.others(0).collect::<Vec<_>>(), [1]);
         let rested = contention.ends(1, 14_000 * US, twice).expect("it was there");

@@ -7,8 +7,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Range {
     pub segment: u32,
-    pub from: u64,
-    pub to: u64,
+    pub from_line: u64,
+    pub to_line: u64,
 }
 
 /// A range, and how many of its lines others have written since, wherever they are in it.
@@ -28,12 +28,12 @@ pub(super) struct Held {
 
 impl Range {
     pub fn len(self) -> u64 {
-        self.to - self.from
+        self.to_line - self.from_line
     }
 
     /// How many lines both have.
     fn common(self, other: Range) -> u64 {
-        let (from, to) = (self.from.max(other.from), self.to.min(other.to));
+        let (from, to) = (self.from_line.max(other.from_line), self.to_line.min(other.to_line));
         if self.segment == other.segment { to.saturating_sub(from) } else { 0 }
     }
 }
@@ -56,9 +56,9 @@ impl Entry {
 
     /// What is left of it before and behind a range that has `common` lines with it.
     fn without(self, range: Range, common: u64) -> [Entry; 2] {
-        let Range { segment, from, to } = self.range;
-        let before = Range { segment, from, to: from.max(range.from.min(to)) };
-        let behind = Range { segment, from: to.min(range.to.max(from)), to };
+        let Range { segment, from_line: from, to_line: to } = self.range;
+        let before = Range { segment, from_line: from, to_line: from.max(range.from_line.min(to)) };
+        let behind = Range { segment, from_line: to.min(range.to_line.max(from)), to_line: to };
         let stale = self.stale_lines - self.stale_of(common);
         let rest = before.len() + behind.len();
         let stale_behind = share_up(stale, behind.len(), rest);
@@ -106,9 +106,9 @@ impl Held {
             Some(last)
                 if last.stale_lines == 0
                     && last.range.segment == range.segment
-                    && last.range.to == range.from =>
+                    && last.range.to_line == range.from_line =>
             {
-                last.range.to = range.to;
+                last.range.to_line = range.to_line;
             }
             _ => self.entries.push(Entry { range, stale_lines: 0 }),
         }
@@ -141,7 +141,7 @@ impl Held {
                 continue;
             }
             let [before, behind] = entry.without(range, common);
-            let within = Range { from: before.range.to, to: behind.range.from, ..range };
+            let within = Range { from_line: before.range.to_line, to_line: behind.range.from_line, ..range };
             let parts = [before, Entry { range: within, stale_lines: stale + less }, behind];
             self.entries.remove(place);
             for part in parts.into_iter().filter(|part| part.range.len() > 0) {
@@ -178,8 +178,12 @@ mod tests {
             let mut walked = BTreeSet::new();
             for _ in 0..40 {
                 let from = rng.random_range(0..60);
-                let range = Range { segment: rng.random_range(0..3), from, to: rng.random_range(from..=60) };
-                let lines = || (range.from..range.to).map(|line| (range.segment, line));
+                let range = Range {
+                    segment: rng.random_range(0..3),
+                    from_line: from,
+                    to_line: rng.random_range(from..=60),
+                };
+                let lines = || (range.from_line..range.to_line).map(|line| (range.segment, line));
                 let missing = lines().filter(|line| !walked.contains(line)).count();
                 assert_eq!(
                     Ok(held.missing(range)),
@@ -203,8 +207,11 @@ mod tests {
             let mut held = Held::new(rng.random_range(0..100));
             for _ in 0..60 {
                 let from = rng.random_range(0..60);
-                let range =
-                    Range { segment: rng.random_range(0..3), from, to: rng.random_range(from + 1..=61) };
+                let range = Range {
+                    segment: rng.random_range(0..3),
+                    from_line: from,
+                    to_line: rng.random_range(from + 1..=61),
+                };
                 match rng.random_range(0..4) {
                     0 | 1 => held.walk(range),
                     2 => drop(held.written_elsewhere(range, rng.random_range(0..=1_000_000))),

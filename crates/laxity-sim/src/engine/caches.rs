@@ -128,7 +128,10 @@ impl Caches {
                 let since = now + extra.div_ceil(work.rate);
                 let work_ns = useful.div_ceil(work.rate);
                 (job.until, job.granted_ns) = (since.saturating_add(work_ns), 0);
-                state.works(task as usize, Begins { core: cpu as usize, since, work_ns, cold_lines });
+                state.works(
+                    task as usize,
+                    Begins { core: cpu as usize, since_ns: since, work_ns, cold_lines },
+                );
                 longer_ns
             }
         }

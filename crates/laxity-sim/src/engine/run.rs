@@ -139,7 +139,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn exhaust(&mut self, cpu: u32) {
         let CpuState { cell, local, running: task, .. } = self.cpus[cpu as usize];
         let instance = &mut self.cells[cell as usize].instance;
-        let Replenishment { at_ns, deadline_abs } =
+        let Replenishment { at_ns, deadline_abs_ns: deadline_abs } =
             instance.next_replenishment(self.tasks[task as usize].local);
         instance.exhaust(local, self.now);
         // A replenishment that is due already does not stop the job: it only has a later deadline.

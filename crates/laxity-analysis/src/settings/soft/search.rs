@@ -94,13 +94,13 @@ impl SoftTask {
     fn periods(&self, rules: KernelRules) -> Vec<u64> {
         let [deadline, period] = [self.task.deadline, self.task.period];
         let mut all: Vec<u64> = PARTS.iter().flat_map(|parts| [period / parts, deadline / parts]).collect();
-        all.push(rules.period_min);
-        all.push(rules.period_max);
+        all.push(rules.period_min_ns);
+        all.push(rules.period_max_ns);
         // Of times so short that 1 ns matters, all are looked at.
         if self.law.most() < SHORT {
             all.extend(1..=SHORT);
         }
-        all.retain(|period| (rules.period_min.max(1)..=rules.period_max).contains(period));
+        all.retain(|period| (rules.period_min_ns.max(1)..=rules.period_max_ns).contains(period));
         all.sort_unstable_by(|one, other| other.cmp(one));
         all.dedup();
         all
@@ -119,7 +119,7 @@ impl SoftTask {
         // Budgets whose drift is whole granules.
         let budget = |granules: u64| {
             let least = (u128::from(granules) * granule).div_ceil(jobs);
-            Some(u64::try_from(least).ok()?.max(rules.runtime_min)).filter(|&budget| budget <= period)
+            Some(u64::try_from(least).ok()?.max(rules.runtime_min_ns)).filter(|&budget| budget <= period)
         };
         let with = |runtime| Reservation { runtime, deadline: period, period };
         let meets = |granules: u64| {

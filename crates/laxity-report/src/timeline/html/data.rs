@@ -30,10 +30,13 @@ struct TaskData {
 /// What the script gets.
 #[derive(Serialize)]
 pub(super) struct Data {
-    from: u64,
-    to: u64,
+    #[serde(rename = "from")]
+    from_ns: u64,
+    #[serde(rename = "to")]
+    to_ns: u64,
     /// Instants before this are in the window.
-    until: u64,
+    #[serde(rename = "until")]
+    until_ns: u64,
     cpus: Vec<u32>,
     tasks: Vec<TaskData>,
     overheads: Vec<&'static str>,
@@ -65,9 +68,9 @@ impl Data {
             numbers.jobs(jobs_of(window, *id).iter().filter(shown));
         }
         Data {
-            from: window.from_ns,
-            to: window.to_ns,
-            until: window.until_ns,
+            from_ns: window.from_ns,
+            to_ns: window.to_ns,
+            until_ns: window.until_ns,
             cpus: cpus.into_iter().collect(),
             tasks: ids.iter().enumerate().map(|(place, id)| task(set, *id, place < TASK_ROWS_MOST)).collect(),
             overheads: overheads.into_iter().map(EventKind::name).collect(),
