@@ -33,11 +33,13 @@ mod judgement;
 mod name;
 mod quanta;
 mod reclaiming;
+mod tested_cells;
 mod tests;
 
 pub use judgement::{Asked, Judgement, Placed};
 pub use name::{Analysed, Unproven};
 pub use quanta::Quanta;
+pub use tested_cells::{EmptyCell, TestedCells};
 
 #[cfg(doc)]
 use crate::AnalysedCell;

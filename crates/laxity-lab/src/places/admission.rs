@@ -1,42 +1,28 @@
 //! Places by the test: a task goes into a cell only if the scheduler's own test accepts the cell with it, with the overheads of as
 //! many tasks.
 //!
-//! 1. A cell whose processors differ in speed is judged by no test, and takes no task here.
-//! 2. An interruption ends the search, and the test that is at work.
+//! An interruption ends the search, and the test that is at work.
 
 use super::{Finder, SEARCH, Takes, Wanted, search};
-use crate::charges::{Charge, given_priorities, running, server_of};
+use crate::charges::{given_priorities, running, server_of};
 use crate::placing::Placed;
-use laxity_analysis::overheads::working_sets_of;
-use laxity_analysis::scheduler::{self, Analysed, Asked};
-use laxity_analysis::{AnalysedCell, Bounds, Guarantee, SporadicTask, Verdict};
-use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet, Utilization};
+use laxity_analysis::scheduler::{Analysed, Asked, EmptyCell, TestedCells};
+use laxity_analysis::{Bounds, Guarantee, Verdict};
+use laxity_model::{CpuList, TaskSet, Utilization};
 use laxity_place::{Acceptance, Method, Order, Packing, Request, Rule};
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A scheduler's test, asked for tasks one by one.
+/// A scheduler's test, asked for tasks one by one, and what else cells have to take.
 struct Admission<'a> {
-    scheduler: Analysed,
-    cells: Vec<Bin>,
-    /// The tasks as they are at each speed that a cell has.
-    at_speed: BTreeMap<Speed, Vec<SporadicTask>>,
-    /// Among the real-time tasks, by id.
-    numbers: BTreeMap<usize, usize>,
-    working_sets: Vec<u64>,
-    given_priorities: Vec<u32>,
-    charge: Option<Charge>,
-    asked: Asked,
+    test: TestedCells,
+    cells: Vec<Whole>,
     takes: Option<Takes<'a>>,
 }
 
 /// A cell.
-struct Bin {
+struct Whole {
     cpus: CpuList,
-    processors: u32,
-    /// Nothing if they differ.
-    speed: Option<Speed>,
-    server: DeferrableServer,
+    seen: EmptyCell,
 }
 
 /// The placement by a method, in which the test accepts every cell; nothing if it finds none, or would solve an integer program.
@@ -86,7 +72,7 @@ pub fn by_search(
 ) -> Option<Placed> {
     let (wholes, _) = finder.placing.bins(wanted.scope, wanted.dedicated).ok()?;
     let admission = Admission::of(finder, wanted, (scheduler, guarantee), &wholes)?;
-    let cells: Vec<_> = admission.cells.iter().map(|cell| (cell.cpus.clone(), cell.speed)).collect();
+    let cells: Vec<_> = admission.cells.iter().map(|cell| (cell.cpus.clone(), cell.seen.speed)).collect();
     let interrupted = || finder.placing.interrupt.load(SeqCst);
     // The sum of fourth powers: almost the strain of the most strained cell.
     let cost = |cell: usize, of: &[usize]| {
@@ -113,19 +99,13 @@ impl<'a> Admission<'a> {
         wholes: &[CpuList],
     ) -> Option<Self> {
         let set = wanted.set;
-        let bin = |whole| Bin::of(finder.seen, scheduler, whole, finder.servers);
-        let cells: Vec<Bin> = wholes.iter().map(bin).collect();
-        Some(Admission {
-            scheduler,
-            at_speed: at_speeds(set, &cells),
-            cells,
-            numbers: set.real_time().enumerate().map(|(number, (id, _))| (id, number)).collect(),
-            working_sets: working_sets_of(set),
-            given_priorities: given_priorities(set, scheduler).ok()?,
-            charge: finder.charges.0.of(scheduler, finder.charges.1),
-            asked: Asked { guarantee, ..finder.asked },
-            takes: finder.takes,
-        })
+        let cells: Vec<Whole> = wholes.iter().map(|whole| Whole::of(finder, scheduler, whole)).collect();
+        let seen = cells.iter().map(|cell| cell.seen).collect();
+        let overheads = finder.charges.0.of(scheduler, finder.charges.1).map(|charge| charge.overheads);
+        let test = TestedCells::of(scheduler, set, seen, Asked { guarantee, ..finder.asked })
+            .with_priorities(given_priorities(set, scheduler).ok()?)
+            .with_overheads(overheads);
+        Some(Admission { test, cells, takes: finder.takes })
     }
 
     /// How near to its limit a cell is with these tasks, by id, in units of 2^-20: the largest share of its deadline that a response
@@ -134,75 +114,42 @@ impl<'a> Admission<'a> {
         if !self.accepts(bin, ids) {
             return None;
         }
-        let Bin { processors, speed, .. } = self.cells[bin];
-        let all = self.at_speed.get(&speed?)?;
-        let mut numbers: Vec<usize> = ids.iter().map(|id| self.numbers[id]).collect();
-        numbers.sort_unstable();
-        let tasks: Vec<SporadicTask> = numbers.iter().map(|&number| all[number]).collect();
-        let cells = [AnalysedCell { processors, tasks: (0..tasks.len()).collect() }];
-        let of = |values: &[u32]| numbers.iter().filter_map(|&number| values.get(number).copied()).collect();
-        let given_priorities: Vec<u32> = of(&self.given_priorities);
-        let working_sets: Vec<u64> = numbers.iter().map(|&number| self.working_sets[number]).collect();
-        let placed = scheduler::Placed {
-            tasks: &tasks,
-            working_sets: &working_sets,
-            given_priorities: &given_priorities,
-            cells: &cells,
-            servers: &[],
-            overheads: self.charge.as_ref().map(|charge| &charge.overheads),
-        };
+        let (judgement, tasks) = self.test.judge_alone(bin, ids)?;
         let share = |part: u64, whole: u64| {
             u64::try_from((u128::from(part) << 20) / u128::from(whole.max(1))).unwrap_or(u64::MAX)
         };
-        Some(match self.scheduler.judge(&placed, self.asked).verdict {
+        Some(match judgement.verdict {
             Verdict::Schedulable(Bounds::ResponseTimes(responses)) => {
                 let shares = responses.iter().zip(&tasks).map(|(&time, task)| share(time, task.deadline));
                 shares.max().unwrap_or(0)
             }
             _ => {
                 let used = tasks.iter().map(|task| share(task.wcet, task.period)).sum::<u64>();
-                used / u64::from(processors.max(1))
+                used / u64::from(self.cells[bin].seen.processors.max(1))
             }
         })
     }
 }
 
-fn at_speeds(set: &TaskSet, cells: &[Bin]) -> BTreeMap<Speed, Vec<SporadicTask>> {
-    let tasks = SporadicTask::of_set(set);
-    let slower = |speed: Speed| tasks.iter().map(|task| task.at_speed(speed)).collect();
-    cells.iter().filter_map(|cell| cell.speed).map(|speed| (speed, slower(speed))).collect()
-}
-
-impl Bin {
-    fn of(platform: &Platform, scheduler: Analysed, whole: &CpuList, servers: &ServerSizes) -> Self {
-        let running = running(scheduler, whole);
-        Bin {
-            cpus: whole.clone(),
-            processors: u32::try_from(whole.len()).unwrap_or(u32::MAX),
-            speed: platform.one_speed(&running),
-            server: server_of(servers, platform, &running),
-        }
+impl Whole {
+    fn of(finder: &Finder<'_>, scheduler: Analysed, cpus: &CpuList) -> Self {
+        let running = running(scheduler, cpus);
+        let seen = EmptyCell {
+            processors: u32::try_from(cpus.len()).unwrap_or(u32::MAX),
+            speed: finder.seen.one_speed(&running),
+            server: server_of(finder.servers, finder.seen, &running),
+        };
+        Whole { cpus: cpus.clone(), seen }
     }
 }
 
 impl Acceptance for Admission<'_> {
     fn name(&self) -> String {
-        format!("the test of {}", self.scheduler)
+        self.test.name()
     }
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
-        let Bin { ref cpus, processors, speed, server } = self.cells[bin];
-        let Some(seen) = speed.and_then(|speed| self.at_speed.get(&speed)) else { return false };
-        let cell = AnalysedCell { processors, tasks: tasks.iter().map(|id| self.numbers[id]).collect() };
-        let placed = scheduler::Placed {
-            tasks: seen,
-            working_sets: &self.working_sets,
-            given_priorities: &self.given_priorities,
-            cells: &[],
-            servers: &[],
-            overheads: self.charge.as_ref().map(|charge| &charge.overheads),
-        };
-        self.scheduler.judge_cell(&placed, &cell, server, self.asked).is_schedulable()
-            && self.takes.is_none_or(|takes| takes(cpus, tasks))
+        let may = |takes: Takes<'_>| takes(&self.cells[bin].cpus, tasks);
+        self.test.accepts(bin, tasks) && self.takes.is_none_or(may)
     }
 }

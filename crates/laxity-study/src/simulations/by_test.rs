@@ -1,29 +1,15 @@
 //! Places by the test: a task goes into a cell only if the scheduler's own schedulability test proves the cell with it, hard, as if
 //! scheduling cost nothing.
 //!
-//! 1. A cell whose CPUs differ in speed is judged by no test, and takes no task.
-//! 2. A set that is placed is proven; one that is not placed may have another placement: packing is a heuristic.
+//! A set that is placed is proven; one that is not placed may have another placement: packing is a heuristic.
 
-use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask};
+use laxity_analysis::Guarantee;
+use laxity_analysis::scheduler::{Analysed, Asked, EmptyCell, TestedCells};
 use laxity_model::{DeferrableServer, Platform, ServerSize, TaskSet};
 use laxity_place::{Acceptance, Bin};
 
 /// The test of a scheduler, asked for tasks one by one.
-pub(super) struct ByTest {
-    scheduler: Analysed,
-    bins: Vec<Judged>,
-    /// The numbers of tasks among the real-time tasks, by id.
-    numbers: Vec<usize>,
-}
-
-/// A cell as the test sees it.
-struct Judged {
-    processors: u32,
-    /// The tasks as they are at its speed; nothing if its CPUs differ.
-    tasks: Option<Vec<SporadicTask>>,
-    server: DeferrableServer,
-}
+pub(super) struct ByTest(TestedCells);
 
 impl ByTest {
     /// For a set, on these bins.
@@ -34,42 +20,26 @@ impl ByTest {
         bins: &[Bin],
         server: Option<ServerSize>,
     ) -> Self {
-        let tasks = SporadicTask::of_set(set);
-        let mut numbers = vec![0; set.tasks().len()];
-        set.real_time().enumerate().for_each(|(number, (id, _))| numbers[id] = number);
-        let judged = |bin: &Bin| {
+        let cell = |bin: &Bin| {
             let speed = platform.one_speed(bin.cpus());
-            Judged {
+            let sized = server.zip(speed).map(|(size, speed)| size.on(platform, speed));
+            EmptyCell {
                 processors: u32::try_from(bin.cpus().len()).unwrap_or(u32::MAX),
-                tasks: speed.map(|speed| tasks.iter().map(|task| task.at_speed(speed)).collect()),
-                server: server
-                    .zip(speed)
-                    .map_or(DeferrableServer::NONE, |(size, speed)| size.on(platform, speed)),
+                speed,
+                server: sized.unwrap_or(DeferrableServer::NONE),
             }
         };
-        ByTest { scheduler, bins: bins.iter().map(judged).collect(), numbers }
+        let cells = bins.iter().map(cell).collect();
+        ByTest(TestedCells::of(scheduler, set, cells, Asked::of(Guarantee::Hard)))
     }
 }
 
 impl Acceptance for ByTest {
     fn name(&self) -> String {
-        format!("the test of {}", self.scheduler)
+        self.0.name()
     }
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
-        let Judged { processors, tasks: Some(all), server } = &self.bins[bin] else { return false };
-        let cell = AnalysedCell {
-            processors: *processors,
-            tasks: tasks.iter().map(|&id| self.numbers[id]).collect(),
-        };
-        let placed = Placed {
-            tasks: all,
-            working_sets: &[],
-            given_priorities: &[],
-            cells: &[],
-            servers: &[],
-            overheads: None,
-        };
-        self.scheduler.judge_cell(&placed, &cell, *server, Asked::of(Guarantee::Hard)).is_schedulable()
+        self.0.accepts(bin, tasks)
     }
 }
