@@ -42,20 +42,22 @@ impl Test for Hyperbolic {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        let in_order = tasks.windows(2).all(|pair| pair[0].period <= pair[1].period);
+        let in_order = tasks.windows(2).all(|pair| pair[0].period_ns <= pair[1].period_ns);
         if processors != 1 || !in_order {
             return Ok(Verdict::needs(
                 if in_order { "m = 1" } else { "priorities are rate-monotonic" },
                 None,
             ));
         }
-        if let Some(task) = tasks.iter().position(|task| task.deadline != task.period || task.jitter > 0) {
+        if let Some(task) =
+            tasks.iter().position(|task| task.deadline_rel_ns != task.period_ns || task.jitter_ns > 0)
+        {
             return Ok(Verdict::needs("D = T, and no jitter", Some(task)));
         }
         work.take(tasks.len() as u64)?;
         // Rounded up: what is accepted is so exactly. As U <= 1 holds by now, the product is below e.
         let product = tasks.iter().fold(ONE, |product, task| {
-            product + (product * u128::from(task.wcet)).div_ceil(u128::from(task.period))
+            product + (product * u128::from(task.wcet_ns)).div_ceil(u128::from(task.period_ns))
         });
         Ok(if product <= 2 * ONE { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }

@@ -48,9 +48,9 @@ use crate::{SporadicTask, TIME_MAX};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Taken {
     /// How long.
-    pub runtime: u64,
+    pub runtime_ns: u64,
     /// Of what; 0 with a runtime of 0 only.
-    pub period: u64,
+    pub period_ns: u64,
 }
 
 /// What the kernel takes of every processor. [`Beside::default`]: nothing.
@@ -77,20 +77,25 @@ pub(crate) enum Class {
 
 impl Taken {
     fn is_nothing(self) -> bool {
-        self.runtime == 0
+        self.runtime_ns == 0
     }
 
     /// Runtime, a tick included, and period; all of the time if it is as much.
     fn with_tick(self, tick: u64) -> (u64, u64) {
-        let period = self.period.clamp(1, TIME_MAX);
-        (self.runtime.saturating_add(tick).min(period), period)
+        let period = self.period_ns.clamp(1, TIME_MAX);
+        (self.runtime_ns.saturating_add(tick).min(period), period)
     }
 
     /// As a task; a deferred one can have two budgets in a row.
     fn as_task(self, tick: u64, deferred: bool) -> Option<SporadicTask> {
         let (wcet, period) = self.with_tick(tick);
         let jitter = if deferred { period - wcet } else { 0 };
-        (!self.is_nothing()).then_some(SporadicTask { wcet, deadline: period, period, jitter })
+        (!self.is_nothing()).then_some(SporadicTask {
+            wcet_ns: wcet,
+            deadline_rel_ns: period,
+            period_ns: period,
+            jitter_ns: jitter,
+        })
     }
 }
 
@@ -113,10 +118,10 @@ impl Beside {
     /// P is of jobs that were released in it or at most D before it, the sum of C ceil((P + D + J) / T); while that is P - B or less,
     /// there is no first stop.
     pub(crate) fn as_used_by(self, tasks: &[SporadicTask]) -> Self {
-        let Taken { runtime, period } = self.throttled;
+        let Taken { runtime_ns: runtime, period_ns: period } = self.throttled;
         let jobs = |task: &SporadicTask| {
-            let window = u128::from(period) + u128::from(task.deadline) + u128::from(task.jitter);
-            window.div_ceil(u128::from(task.period.max(1))) * u128::from(task.wcet)
+            let window = u128::from(period) + u128::from(task.deadline_rel_ns) + u128::from(task.jitter_ns);
+            window.div_ceil(u128::from(task.period_ns.max(1))) * u128::from(task.wcet_ns)
         };
         let used = tasks.iter().map(jobs).sum::<u128>();
         match self.alone && used <= u128::from(period.saturating_sub(runtime)) {
@@ -134,13 +139,14 @@ impl Beside {
 
     /// For how long all of several processors stand still in a window, at the most.
     pub(crate) fn stopped(&self, processors: u32, window: u64) -> u64 {
-        let of_each =
-            self.tasks(Class::Fifo).into_iter().map(|SporadicTask { wcet, period, jitter, .. }| {
+        let of_each = self.tasks(Class::Fifo).into_iter().map(
+            |SporadicTask { wcet_ns: wcet, period_ns: period, jitter_ns: jitter, .. }| {
                 // Below 2^83: one after the other, and from then on at most all the time.
                 let once = u128::from(wcet) * u128::from(processors);
                 let ahead = u128::from(window + jitter);
                 ahead / u128::from(period) * once + once.min(ahead % u128::from(period))
-            });
+            },
+        );
         u64::try_from(of_each.sum::<u128>().min(window.into())).unwrap_or(window)
     }
 }
@@ -150,15 +156,15 @@ mod tests {
     use super::*;
 
     const LINUX: Beside = Beside {
-        servers: [Taken { runtime: 50, period: 1_000 }, Taken { runtime: 0, period: 0 }],
-        throttled: Taken { runtime: 0, period: 0 },
+        servers: [Taken { runtime_ns: 50, period_ns: 1_000 }, Taken { runtime_ns: 0, period_ns: 0 }],
+        throttled: Taken { runtime_ns: 0, period_ns: 0 },
         tick: 4,
         alone: false,
     };
 
     #[test]
     fn a_server_is_a_task_with_the_jitter_of_two_budgets_in_a_row() {
-        let fifo = SporadicTask { wcet: 54, deadline: 1_000, period: 1_000, jitter: 946 };
+        let fifo = SporadicTask { wcet_ns: 54, deadline_rel_ns: 1_000, period_ns: 1_000, jitter_ns: 946 };
         assert_eq!(LINUX.tasks(Class::Fifo), [fifo]);
         assert_eq!(LINUX.tasks(Class::Deadline), [SporadicTask::implicit(54, 1_000)]);
         assert!(Beside::default().is_nothing() && Beside::default().tasks(Class::Fifo).is_empty());
@@ -166,11 +172,11 @@ mod tests {
 
     #[test]
     fn throttling_stops_what_is_not_deadline_and_takes_all_at_the_most() {
-        let throttled = Taken { runtime: 50, period: 1_000 };
+        let throttled = Taken { runtime_ns: 50, period_ns: 1_000 };
         let both = Beside { throttled, ..LINUX };
         assert_eq!(both.tasks(Class::Fifo)[1], SporadicTask::implicit(54, 1_000));
         assert_eq!(both.tasks(Class::Deadline).len(), 1);
-        let all = Beside { throttled: Taken { runtime: 1_000, period: 1_000 }, ..Beside::default() };
+        let all = Beside { throttled: Taken { runtime_ns: 1_000, period_ns: 1_000 }, ..Beside::default() };
         assert_eq!(all.tasks(Class::Fifo), [SporadicTask::implicit(1_000, 1_000)]);
     }
 

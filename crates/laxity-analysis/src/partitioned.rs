@@ -127,14 +127,14 @@ mod tests {
         let mut tasks = tasks();
         tasks[3] = SporadicTask::constrained(3, 4, 9);
         assert_eq!(by_rta(&tasks, &[on(1, &[0, 2]), on(1, &[1, 3])]), Verdict::fails_at(3));
-        tasks[3].wcet = 5;
+        tasks[3].wcet_ns = 5;
         assert_eq!(by_rta(&tasks, &[on(1, &[0, 2]), on(1, &[1, 3])]), Verdict::fails_at(3));
     }
 
     #[test]
     fn assumptions_that_fail_have_the_number_in_the_set_too() {
         let mut tasks = tasks();
-        tasks[2].deadline = 7;
+        tasks[2].deadline_rel_ns = 7;
         let clusters = [on(2, &[3, 1]), on(2, &[0, 2])];
         let verdict = judge_cells(&tasks, &clusters, |_| &GlobalFixedPriorityGuan, &mut Work::default());
         assert_eq!(verdict, Verdict::needs("D <= T", Some(2)));

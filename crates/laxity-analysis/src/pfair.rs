@@ -58,20 +58,20 @@ impl Test for Pfair {
     ) -> Result<Verdict, OutOfWork> {
         work.take(tasks.len() as u64)?;
         let first = |fails: &dyn Fn(&SporadicTask) -> bool| tasks.iter().position(fails);
-        if let Some(at) = first(&|task| task.deadline < task.period) {
+        if let Some(at) = first(&|task| task.deadline_rel_ns < task.period_ns) {
             return Ok(Verdict::needs("D >= T", Some(at)));
         }
-        if let Some(at) = first(&|task| task.jitter > 0) {
+        if let Some(at) = first(&|task| task.jitter_ns > 0) {
             return Ok(Verdict::needs("J = 0", Some(at)));
         }
         let mut sum = LoadSum::new();
         for task in tasks {
-            sum.add_ratio(task.wcet, task.period);
+            sum.add_ratio(task.wcet_ns, task.period_ns);
         }
         if sum.exceeds(processors.into()) {
             return Ok(Verdict::FAILS);
         }
-        Ok(Verdict::Schedulable(Bounds::ResponseTimes(tasks.iter().map(|task| task.period).collect())))
+        Ok(Verdict::Schedulable(Bounds::ResponseTimes(tasks.iter().map(|task| task.period_ns).collect())))
     }
 }
 
@@ -96,8 +96,11 @@ mod tests {
     fn assumptions_that_fail_are_named() {
         let task = SporadicTask::implicit(1, 30);
         let judge_with = |other| judge(&[task, other], 2);
-        assert_eq!(judge_with(SporadicTask { deadline: 29, ..task }), Verdict::needs("D >= T", Some(1)));
-        assert_eq!(judge_with(SporadicTask { jitter: 1, ..task }), Verdict::needs("J = 0", Some(1)));
-        assert!(judge_with(SporadicTask { deadline: 31, ..task }).is_schedulable());
+        assert_eq!(
+            judge_with(SporadicTask { deadline_rel_ns: 29, ..task }),
+            Verdict::needs("D >= T", Some(1))
+        );
+        assert_eq!(judge_with(SporadicTask { jitter_ns: 1, ..task }), Verdict::needs("J = 0", Some(1)));
+        assert!(judge_with(SporadicTask { deadline_rel_ns: 31, ..task }).is_schedulable());
     }
 }

@@ -19,10 +19,10 @@ impl PriorityOrder {
         let value = |&at: &usize| {
             let task = &tasks[at];
             match self {
-                PriorityOrder::RateMonotonic => i128::from(task.period),
-                PriorityOrder::DeadlineMonotonic => i128::from(task.deadline),
+                PriorityOrder::RateMonotonic => i128::from(task.period_ns),
+                PriorityOrder::DeadlineMonotonic => i128::from(task.deadline_rel_ns),
                 PriorityOrder::DeadlineMinusJitterMonotonic => {
-                    i128::from(task.deadline) - i128::from(task.jitter)
+                    i128::from(task.deadline_rel_ns) - i128::from(task.jitter_ns)
                 }
             }
         };
@@ -43,7 +43,12 @@ mod tests {
 
     #[test]
     fn each_by_its_value_and_equal_ones_as_they_come() {
-        let task = |deadline, period, jitter| SporadicTask { wcet: 1, deadline, period, jitter };
+        let task = |deadline, period, jitter| SporadicTask {
+            wcet_ns: 1,
+            deadline_rel_ns: deadline,
+            period_ns: period,
+            jitter_ns: jitter,
+        };
         let tasks = [task(9, 10, 0), task(10, 10, 5), task(8, 12, 0), task(9, 9, 4)];
         assert_eq!(PriorityOrder::RateMonotonic.of(&tasks), [3, 0, 1, 2]);
         assert_eq!(PriorityOrder::DeadlineMonotonic.of(&tasks), [2, 0, 3, 1]);

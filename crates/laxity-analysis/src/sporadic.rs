@@ -11,13 +11,13 @@ pub const TIME_MAX: u64 = 1 << 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SporadicTask {
     /// Worst-case execution time C > 0.
-    pub wcet: u64,
+    pub wcet_ns: u64,
     /// Relative deadline D > 0.
-    pub deadline: u64,
+    pub deadline_rel_ns: u64,
     /// Least time between arrivals T > 0.
-    pub period: u64,
+    pub period_ns: u64,
     /// Release jitter J: for how long a job that has arrived may be kept from the scheduler.
-    pub jitter: u64,
+    pub jitter_ns: u64,
 }
 
 impl SporadicTask {
@@ -28,7 +28,7 @@ impl SporadicTask {
 
     /// A task without jitter.
     pub fn constrained(wcet: u64, deadline: u64, period: u64) -> Self {
-        SporadicTask { wcet, deadline, period, jitter: 0 }
+        SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, period_ns: period, jitter_ns: 0 }
     }
 
     /// The real-time tasks of a set, in their order.
@@ -39,12 +39,12 @@ impl SporadicTask {
     /// The task on a processor of this speed: its jobs take longer there, rounded up to whole ns.
     #[must_use]
     pub fn at_speed(self, speed: Speed) -> Self {
-        SporadicTask { wcet: speed.time_for(self.wcet), ..self }
+        SporadicTask { wcet_ns: speed.time_for(self.wcet_ns), ..self }
     }
 
     /// min(D, T), the window in which density counts C.
     pub fn density_window(&self) -> u64 {
-        self.deadline.min(self.period)
+        self.deadline_rel_ns.min(self.period_ns)
     }
 }
 
@@ -63,21 +63,21 @@ pub(crate) fn settled(tasks: &[SporadicTask], processors: u32, guarantee: Guaran
     if processors == 0 {
         return Some(Verdict::FAILS);
     }
-    let parameters = |task: &SporadicTask| [task.wcet, task.deadline, task.period];
+    let parameters = |task: &SporadicTask| [task.wcet_ns, task.deadline_rel_ns, task.period_ns];
     let no_task = |task: &SporadicTask| {
-        parameters(task).into_iter().any(|value| value == 0 || value > TIME_MAX) || task.jitter > TIME_MAX
+        parameters(task).into_iter().any(|value| value == 0 || value > TIME_MAX) || task.jitter_ns > TIME_MAX
     };
     if let Some(at) = tasks.iter().position(no_task) {
         return Some(Verdict::needs("0 < C, D, T and C, D, T, J <= 2^50 ns", Some(at)));
     }
     let window = |task: &SporadicTask| match guarantee {
         Guarantee::Hard => task.density_window(),
-        Guarantee::Soft => task.period,
+        Guarantee::Soft => task.period_ns,
     };
-    if let Some(at) = tasks.iter().position(|task| task.wcet > window(task)) {
+    if let Some(at) = tasks.iter().position(|task| task.wcet_ns > window(task)) {
         return Some(Verdict::fails_at(at));
     }
     let mut load = LoadSum::new();
-    tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+    tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
     load.exceeds(processors.into()).then_some(Verdict::FAILS)
 }

@@ -60,7 +60,7 @@ fn small_set(random: &mut Random) -> (Vec<SporadicTask>, u32) {
         SporadicTask::constrained(random.between(1, most), deadline, period)
     };
     let mut tasks: Vec<SporadicTask> = (0..count).map(task).collect();
-    tasks.sort_by_key(|task| task.deadline);
+    tasks.sort_by_key(|task| task.deadline_rel_ns);
     (tasks, processors)
 }
 
@@ -83,7 +83,11 @@ fn the_same_set_in_another_unit() {
             // On one processor there are tests for no other number of them.
             let processors = if info.assumptions.contains(&"m = 1") { 1 } else { processors };
             let wide = |task: &SporadicTask| {
-                SporadicTask::constrained(task.wcet * scale, task.deadline * scale, task.period * scale)
+                SporadicTask::constrained(
+                    task.wcet_ns * scale,
+                    task.deadline_rel_ns * scale,
+                    task.period_ns * scale,
+                )
             };
             let scaled: Vec<SporadicTask> = tasks.iter().map(wide).collect();
             let (before, after) = (judge(*test, &tasks, processors), judge(*test, &scaled, processors));
@@ -126,7 +130,7 @@ fn hundreds_of_unrelated_periods_fill_the_processors_to_the_last_ns() {
     assert!(accepts(&DeviAnderson, &tasks, 300));
     assert_eq!(judge(&Pfair, &tasks, 299), Verdict::FAILS);
     // One ns more in 13 days of 300 processors.
-    tasks[7].wcet += 1;
+    tasks[7].wcet_ns += 1;
     for test in catalogue::tests() {
         assert_eq!(judge(*test, &tasks, 300), Verdict::FAILS, "{}", test.info().name);
     }
@@ -139,7 +143,7 @@ fn they_fill_one_processor_to_the_last_ns() {
     for test in tests {
         assert!(accepts(test, &tasks, 1), "{}", test.info().name);
     }
-    tasks[7].wcet += 1;
+    tasks[7].wcet_ns += 1;
     for test in tests {
         assert_eq!(judge(test, &tasks, 1), Verdict::FAILS, "{}", test.info().name);
     }
@@ -153,7 +157,7 @@ fn the_density_bound_with_equality() {
     for test in [&Gfb as &dyn Test, &FfDbf] {
         assert!(accepts(test, &tasks, 301), "{}", test.info().name);
     }
-    tasks[9].wcet += 1;
+    tasks[9].wcet_ns += 1;
     for test in [&Gfb as &dyn Test, &FfDbf] {
         assert_eq!(judge(test, &tasks, 301), Verdict::FAILS, "{}", test.info().name);
     }
@@ -179,7 +183,7 @@ fn large_set(random: &mut Random, shape: u64) -> (Vec<SporadicTask>, u32) {
         let deadline = if random.between(0, 2) == 0 { random.between(wcet, period) } else { period };
         tasks.push(SporadicTask::constrained(wcet, deadline, period));
     }
-    tasks.sort_by_key(|task| task.deadline);
+    tasks.sort_by_key(|task| task.deadline_rel_ns);
     (tasks, u32::try_from(processors).expect("small"))
 }
 

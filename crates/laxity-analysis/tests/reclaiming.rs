@@ -43,7 +43,7 @@ impl Server {
     }
 
     fn share(&self) -> u64 {
-        to_ratio(self.task.period, self.task.wcet)
+        to_ratio(self.task.period_ns, self.task.wcet_ns)
     }
 
     /// The thread wakes up, if its job has arrived: rules 1, 2 and 5 of `settings::Reservation`.
@@ -53,13 +53,13 @@ impl Server {
             return;
         }
         self.is_ready = true;
-        let full = self.task.wcet * UNIT;
+        let full = self.task.wcet_ns * UNIT;
         if self.deadline <= now {
-            (self.budget, self.deadline, self.until) = (full, now + self.task.deadline, None);
-        } else if self.budget * self.task.deadline > (self.deadline - now) * full {
-            match self.task.deadline < self.task.period {
-                true => self.budget = (self.deadline - now) * full / self.task.deadline,
-                false => (self.budget, self.deadline) = (full, now + self.task.deadline),
+            (self.budget, self.deadline, self.until) = (full, now + self.task.deadline_rel_ns, None);
+        } else if self.budget * self.task.deadline_rel_ns > (self.deadline - now) * full {
+            match self.task.deadline_rel_ns < self.task.period_ns {
+                true => self.budget = (self.deadline - now) * full / self.task.deadline_rel_ns,
+                false => (self.budget, self.deadline) = (full, now + self.task.deadline_rel_ns),
             }
         }
     }
@@ -68,8 +68,8 @@ impl Server {
     fn is_replenished(&mut self, now: u64) {
         if self.until.is_some_and(|until| until <= now) {
             self.until = None;
-            self.budget = self.task.wcet * UNIT;
-            self.deadline += self.task.period;
+            self.budget = self.task.wcet_ns * UNIT;
+            self.deadline += self.task.period_ns;
         }
     }
 
@@ -84,7 +84,7 @@ impl Server {
             self.is_ready = self.jobs.get(self.at).is_some_and(|&(arrival, _)| arrival <= now + 1);
         }
         if self.budget == 0 && (self.is_ready || done.is_none()) {
-            self.until = Some(self.deadline - self.task.deadline + self.task.period);
+            self.until = Some(self.deadline - self.task.deadline_rel_ns + self.task.period_ns);
         }
         done
     }
@@ -153,9 +153,10 @@ fn case(random: &mut Random, share: (u64, u64), latest: u64) -> (Vec<SporadicTas
             let mut arrival = random.below(3) * random.below(4);
             let mut all = Vec::new();
             while arrival < END {
-                let demand = if random.below(2) == 0 { task.wcet } else { random.between(1, task.wcet) };
+                let demand =
+                    if random.below(2) == 0 { task.wcet_ns } else { random.between(1, task.wcet_ns) };
                 all.push((arrival, demand));
-                arrival += task.period + if random.below(3) == 0 { random.below(4) } else { 0 };
+                arrival += task.period_ns + if random.below(3) == 0 { random.below(4) } else { 0 };
             }
             all
         })
@@ -181,7 +182,7 @@ fn judged(tasks: &[SporadicTask], processors: u32, guarantee: Guarantee) -> Verd
 fn is_late(tasks: &[SporadicTask], jobs: &[Vec<(u64, u64)>], done: &[Vec<u64>]) -> bool {
     (0..tasks.len()).any(|at| {
         done[at].len() < jobs[at].len()
-            || jobs[at].iter().zip(&done[at]).any(|(job, when)| *when > job.0 + tasks[at].deadline)
+            || jobs[at].iter().zip(&done[at]).any(|(job, when)| *when > job.0 + tasks[at].deadline_rel_ns)
     })
 }
 
@@ -195,7 +196,7 @@ fn what_is_proven_of_reclaiming_holds_and_is_edf() {
         let share = GRANTED[usize::try_from(seed % 3).expect("small")];
         let (tasks, jobs) = case(random, share, 1);
         // The kernel grants no task more than its share.
-        if tasks.iter().any(|task| task.wcet * share.1 > share.0 * task.period) {
+        if tasks.iter().any(|task| task.wcet_ns * share.1 > share.0 * task.period_ns) {
             continue;
         }
         for processors in [1, 2] {
@@ -233,7 +234,7 @@ fn late_deadlines_make_reclaiming_unlike_edf() {
         let plain = completions(&tasks, &jobs, 1, None, random);
         unlike += u32::from(plain != completions(&tasks, &jobs, 1, Some((1, 1)), random));
         let needs = matches!(judged(&tasks, 1, Guarantee::Hard), Verdict::NotApplicable(_));
-        assert_eq!(needs, tasks.iter().any(|task| task.deadline > task.period), "{tasks:?}");
+        assert_eq!(needs, tasks.iter().any(|task| task.deadline_rel_ns > task.period_ns), "{tasks:?}");
     }
     laxity_seeds::assert_together!(unlike > 10, "{unlike}");
 }

@@ -53,7 +53,7 @@ impl Case {
             (0..count).map(|_| random_task(&mut random, deadlines, jitter)).collect();
         // The order is that of fixed priorities: half the time one that makes sense.
         if random.below(2) == 0 {
-            tasks.sort_by_key(|task| task.deadline);
+            tasks.sort_by_key(|task| task.deadline_rel_ns);
         }
         Case { seed, processors, tasks }
     }
@@ -86,7 +86,12 @@ fn random_task(random: &mut Random, deadlines: u64, jitter: bool) -> SporadicTas
     };
     let most = random.between(1, deadline.min(period));
     let jitter = if jitter { random.below(4) } else { 0 };
-    SporadicTask { wcet: random.between(1, most), deadline, period, jitter }
+    SporadicTask {
+        wcet_ns: random.between(1, most),
+        deadline_rel_ns: deadline,
+        period_ns: period,
+        jitter_ns: jitter,
+    }
 }
 
 fn rules(priorities: Priorities) -> &'static [Rule] {

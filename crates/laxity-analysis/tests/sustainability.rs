@@ -146,13 +146,13 @@ fn improved(
 ) -> Option<(Vec<SporadicTask>, u32)> {
     let mut tasks = tasks.to_vec();
     match better {
-        LessWork if tasks[at].wcet == 1 => return None,
-        LessWork => tasks[at].wcet -= 1,
-        LongerPeriod => tasks[at].period += 1,
-        LaterDeadline => tasks[at].deadline += 1,
+        LessWork if tasks[at].wcet_ns == 1 => return None,
+        LessWork => tasks[at].wcet_ns -= 1,
+        LongerPeriod => tasks[at].period_ns += 1,
+        LaterDeadline => tasks[at].deadline_rel_ns += 1,
         Slower => {
-            tasks[at].deadline += 1;
-            tasks[at].period += 1;
+            tasks[at].deadline_rel_ns += 1;
+            tasks[at].period_ns += 1;
         }
         FewerTasks => _ = tasks.remove(at),
         MoreProcessors => return Some((tasks, processors + 1)),

@@ -82,7 +82,7 @@ impl System {
     fn judge(&self, set: &TaskSet, guarantee: Guarantee) -> Judgement {
         let cores = self.platform.cores();
         let slower = |(mut task, &(_, _, core)): (SporadicTask, &(u64, u64, usize))| {
-            task.wcet = cores[core].speed.time_for(task.wcet);
+            task.wcet_ns = cores[core].speed.time_for(task.wcet_ns);
             task
         };
         let tasks: Vec<_> = SporadicTask::of_set(set).into_iter().zip(&self.tasks).map(slower).collect();

@@ -69,7 +69,7 @@ pub fn write(file: &Path, kind: Kind, count: u64) {
     let mut text = String::new();
     for (index, tasks) in kind.draw(count).iter().enumerate() {
         write!(text, "{index} {} {}", kind.processors, tasks.len()).expect("memory");
-        for SporadicTask { wcet, deadline, period, .. } in tasks {
+        for SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, period_ns: period, .. } in tasks {
             write!(text, " {wcet} {deadline} {period}").expect("memory");
         }
         text.push('\n');

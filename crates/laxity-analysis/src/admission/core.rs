@@ -71,7 +71,7 @@ impl ServedCore {
         if entrant.affinity.as_ref().is_some_and(|affinity| !affinity.contains(self.cpu)) {
             return Err(Why::Affinity);
         }
-        let (needed, window) = (self.at_speed(&entrant.task).wcet, entrant.task.density_window());
+        let (needed, window) = (self.at_speed(&entrant.task).wcet_ns, entrant.task.density_window());
         if needed > window {
             return Err(Why::Slow { needed, window });
         }
@@ -137,7 +137,7 @@ impl ServedCore {
         mut work: Work,
     ) -> Result<Vec<u64>, Why> {
         for at in 0..all.len() {
-            let end = all.partition_point(|entrant| entrant.task.period <= all[at].task.period);
+            let end = all.partition_point(|entrant| entrant.task.period_ns <= all[at].task.period_ns);
             if end == at + 1 {
                 continue;
             }
@@ -175,14 +175,14 @@ impl ServedCore {
                 Some(at) => Why::Late {
                     id: all[at].id,
                     response: response_time(server, &tasks[..=at], double_hit, *work),
-                    deadline: tasks[at].deadline,
+                    deadline: tasks[at].deadline_rel_ns,
                 },
             }),
         }
     }
 
     fn at_speed(&self, task: &SporadicTask) -> SporadicTask {
-        SporadicTask { wcet: self.until_tick(self.speed.time_for(task.wcet)), ..*task }
+        SporadicTask { wcet_ns: self.until_tick(self.speed.time_for(task.wcet_ns)), ..*task }
     }
 
     /// What its budget comes to if it ends at ticks only.
@@ -198,7 +198,7 @@ impl ServedCore {
 
 /// Rate-monotonic, the lower id first: the order of priorities.
 fn priority(entrant: &Entrant) -> (u64, u64) {
-    (entrant.task.period, entrant.id)
+    (entrant.task.period_ns, entrant.id)
 }
 
 /// Refuses a task whose bound exceeds the tardiness that it allows.
@@ -218,7 +218,8 @@ fn response_time(
     double_hit: DoubleHit,
     mut work: Work,
 ) -> Option<u64> {
-    let endless: Vec<_> = tasks.iter().map(|task| SporadicTask { deadline: TIME_MAX, ..*task }).collect();
+    let endless: Vec<_> =
+        tasks.iter().map(|task| SporadicTask { deadline_rel_ns: TIME_MAX, ..*task }).collect();
     match response_times(server, &endless, double_hit, &mut work) {
         Verdict::Schedulable(Bounds::ResponseTimes(bounds)) => bounds.last().copied(),
         _ => None,

@@ -48,7 +48,7 @@ impl AnyGlobalEdf {
         if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
             return (verdict, None);
         }
-        let constrained = tasks.iter().all(|task| task.deadline <= task.period);
+        let constrained = tasks.iter().all(|task| task.deadline_rel_ns <= task.period_ns);
         let tests: &[&dyn Test] = if constrained { &CONSTRAINED } else { &ARBITRARY };
         let (mut answer, mut out_of_work): (Option<Refusal>, bool) = (None, false);
         for test in tests {
@@ -140,11 +140,11 @@ mod tests {
             let count = random.between(3, 8);
             let mut tasks = random_tasks(&mut random, count, 12);
             if seed % 2 == 1 {
-                tasks.iter_mut().for_each(|task| task.deadline += random.between(0, 9));
+                tasks.iter_mut().for_each(|task| task.deadline_rel_ns += random.between(0, 9));
             }
             let verdict = judged(&AnyGlobalEdf, &tasks, 2);
             let Verdict::NotProven(why) = &verdict else { continue };
-            if tasks.iter().all(|task| task.deadline <= task.period) {
+            if tasks.iter().all(|task| task.deadline_rel_ns <= task.period_ns) {
                 assert_eq!(verdict, judged(&Rta, &tasks, 2), "seed {seed}: {tasks:?}");
                 constrained += 1;
             } else if crate::sporadic::settled(&tasks, 2, Guarantee::Hard).is_none() {

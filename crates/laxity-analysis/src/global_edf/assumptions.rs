@@ -18,12 +18,12 @@ pub(super) fn without_jitter(tasks: &[SporadicTask], work: &mut Work) -> Result<
 
 /// What tests for D <= T begin with: the first task that breaks `J = 0` or `D <= T`, or a step of work for each.
 pub(super) fn constrained(tasks: &[SporadicTask], work: &mut Work) -> Result<Option<Verdict>, OutOfWork> {
-    let late = || tasks.iter().position(|task| task.deadline > task.period);
+    let late = || tasks.iter().position(|task| task.deadline_rel_ns > task.period_ns);
     begin(tasks, work, jitter(tasks).or_else(|| Some(Verdict::needs(CONSTRAINED, Some(late()?)))))
 }
 
 fn jitter(tasks: &[SporadicTask]) -> Option<Verdict> {
-    let at = tasks.iter().position(|task| task.jitter > 0)?;
+    let at = tasks.iter().position(|task| task.jitter_ns > 0)?;
     Some(Verdict::needs(NO_JITTER, Some(at)))
 }
 

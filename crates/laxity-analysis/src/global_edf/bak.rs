@@ -100,10 +100,10 @@ struct Load {
 
 impl Load {
     fn of(task: &SporadicTask) -> Self {
-        let share = share::floor(task.wcet, task.period);
+        let share = share::floor(task.wcet_ns, task.period_ns);
         let window = task.density_window();
-        let density = if window == task.period { share } else { share::floor(task.wcet, window) };
-        Load { task: *task, early: task.period.saturating_sub(task.deadline), share, density }
+        let density = if window == task.period_ns { share } else { share::floor(task.wcet_ns, window) };
+        Load { task: *task, early: task.period_ns.saturating_sub(task.deadline_rel_ns), share, density }
     }
 
     /// u_i > lambda_k
@@ -111,13 +111,13 @@ impl Load {
         let window = u128::from(k.task.density_window());
         self.share > k.density
             || self.share == k.density
-                && u128::from(self.task.wcet) * window
-                    > u128::from(k.task.wcet) * u128::from(self.task.period)
+                && u128::from(self.task.wcet_ns) * window
+                    > u128::from(k.task.wcet_ns) * u128::from(self.task.period_ns)
     }
 
     /// T_i where lambda_k T_i is taken off, 0 where it is not.
     fn period_taken(&self) -> u64 {
-        if self.task.deadline <= self.task.period { self.task.period } else { 0 }
+        if self.task.deadline_rel_ns <= self.task.period_ns { self.task.period_ns } else { 0 }
     }
 }
 
@@ -126,8 +126,8 @@ struct Prefixes {
     /// Floors of the utilizations, descending.
     shares: Vec<u128>,
     /// Of the first j tasks: sum of C_i, of T_i where D_i <= T_i.
-    wcets: Vec<u128>,
-    periods: Vec<u128>,
+    wcets_ns: Vec<u128>,
+    periods_ns: Vec<u128>,
     /// Of all: ceil of u, and of u max(0, T - D), in units of 2^-60.
     share: u128,
     early: u128,
@@ -146,8 +146,8 @@ impl Prefixes {
             std::iter::once(0).chain(running).collect()
         };
         Prefixes {
-            wcets: sums(|load| load.task.wcet),
-            periods: sums(Load::period_taken),
+            wcets_ns: sums(|load| load.task.wcet_ns),
+            periods_ns: sums(Load::period_taken),
             share: loads.iter().map(|load| load.share + 1).sum(),
             // (2^60 + 1) 2^50 each
             early: loads.iter().map(|load| (load.share + 1) * u128::from(load.early)).sum(),
@@ -161,9 +161,9 @@ impl Prefixes {
     /// than nothing.
     fn suffice(&self, k: &Load, processors: u32) -> bool {
         let above = self.shares.partition_point(|&share| share >= k.density);
-        let deadline = u128::from(k.task.deadline);
-        let added = self.wcets[above] << share::BITS;
-        let taken = k.density * self.periods[above];
+        let deadline = u128::from(k.task.deadline_rel_ns);
+        let added = self.wcets_ns[above] << share::BITS;
+        let taken = k.density * self.periods_ns[above];
         // Each of n terms is below 2^60 2^51: thousands of them are below 2^124. Task k itself counts lambda_k D_k, and its own
         // part on the left is at least its floor.
         let Some(sum) = (self.share * deadline + self.early + added).checked_sub(taken) else { return true };
@@ -177,7 +177,7 @@ impl Prefixes {
 /// The condition of task k, exactly: multiplied by D_k, and without task k on either side.
 fn meets(loads: &[Load], k: usize, processors: u32) -> bool {
     let own = &loads[k];
-    let deadline = u128::from(own.task.deadline);
+    let deadline = u128::from(own.task.deadline_rel_ns);
     let whole = deadline << share::BITS;
     // The sum is at least `least`, and at most `least + gap`.
     let (mut least, mut gap) = (0u128, 0u128);
@@ -188,7 +188,7 @@ fn meets(loads: &[Load], k: usize, processors: u32) -> bool {
         if load.exceeds(own) {
             let period = u128::from(load.period_taken());
             let taken = (own.density + 1) * period;
-            term = (term + (u128::from(load.task.wcet) << share::BITS)).saturating_sub(taken);
+            term = (term + (u128::from(load.task.wcet_ns) << share::BITS)).saturating_sub(taken);
             open += period;
         }
         least += term.min(whole);
@@ -210,10 +210,10 @@ fn meets(loads: &[Load], k: usize, processors: u32) -> bool {
 /// 1, and both sides of the minimum with D_k are whole but for that fraction, which therefore does not matter to it.
 fn meets_exactly(loads: &[Load], k: usize, processors: u32) -> bool {
     let own = &loads[k];
-    let (wcet, scale) = (i128::from(own.task.wcet), i128::from(own.task.density_window()));
-    let most = scale * i128::from(own.task.deadline);
+    let (wcet, scale) = (i128::from(own.task.wcet_ns), i128::from(own.task.density_window()));
+    let most = scale * i128::from(own.task.deadline_rel_ns);
     // m (1 - lambda_k) D_k is in question only where it is about the sum of the others or less. Each term is below 2^103.
-    let mut left = i128::from(processors) * (scale - wcet) * i128::from(own.task.deadline);
+    let mut left = i128::from(processors) * (scale - wcet) * i128::from(own.task.deadline_rel_ns);
     let mut parts = LoadSum::new();
     for load in loads[..k].iter().chain(&loads[k + 1..]) {
         let (whole, part) = scaled_term(load, own);
@@ -221,7 +221,7 @@ fn meets_exactly(loads: &[Load], k: usize, processors: u32) -> bool {
             left -= most;
         } else {
             left -= whole;
-            parts.add_ratio(part, load.task.period);
+            parts.add_ratio(part, load.task.period_ns);
         }
     }
     // Fractions below 1 sum to less than their number.
@@ -233,16 +233,16 @@ fn meets_exactly(loads: &[Load], k: usize, processors: u32) -> bool {
 
 /// beta_i D_k min(D_k, T_k), without the minimum: a whole number, and the numerator of a fraction of T_i below 1.
 fn scaled_term(load: &Load, own: &Load) -> (i128, u64) {
-    let (wcet, period) = (u128::from(load.task.wcet), u128::from(load.task.period));
+    let (wcet, period) = (u128::from(load.task.wcet_ns), u128::from(load.task.period_ns));
     let scale = u128::from(own.task.density_window());
     // u_i (D_k + max(0, T_i - D_i)), times the scale: the remainder of one quotient goes into the next.
-    let product = wcet * (u128::from(own.task.deadline) + u128::from(load.early));
+    let product = wcet * (u128::from(own.task.deadline_rel_ns) + u128::from(load.early));
     let carried = product % period * scale;
     let whole = product / period * scale + carried / period;
     let part = u64::try_from(carried % period).expect("below the period");
     let mut whole = whole.cast_signed();
     if load.exceeds(own) {
-        let taken = u128::from(own.task.wcet) * u128::from(load.period_taken());
+        let taken = u128::from(own.task.wcet_ns) * u128::from(load.period_taken());
         whole += (wcet * scale).cast_signed() - taken.cast_signed();
     }
     (whole, part)
@@ -258,26 +258,26 @@ mod tests {
     fn meets_in_rationals(loads: &[Load], k: usize, processors: u32) -> bool {
         let own = &loads[k].task;
         let whole = Utilization::whole;
-        let density = Utilization::ratio(own.wcet, own.density_window());
+        let density = Utilization::ratio(own.wcet_ns, own.density_window());
         let (mut left, mut right) = (whole(0), whole(0));
         for (i, load) in loads.iter().enumerate().filter(|&(i, _)| i != k) {
-            let SporadicTask { wcet, deadline, period, .. } = load.task;
+            let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, period_ns: period, .. } = load.task;
             let early = period.saturating_sub(deadline);
-            let mut term = Utilization::ratio(wcet, period).times(&whole(own.deadline + early));
+            let mut term = Utilization::ratio(wcet, period).times(&whole(own.deadline_rel_ns + early));
             let mut taken = whole(0);
             if Utilization::ratio(wcet, period) > density {
                 term = term.plus(&whole(wcet));
                 taken = density.times(&whole(if deadline <= period { period } else { 0 }));
             }
             assert!(i != k && term > taken);
-            if term >= whole(own.deadline).plus(&taken) {
-                left = left.plus(&whole(own.deadline));
+            if term >= whole(own.deadline_rel_ns).plus(&taken) {
+                left = left.plus(&whole(own.deadline_rel_ns));
             } else {
                 left = left.plus(&term);
                 right = right.plus(&taken);
             }
         }
-        let processors = whole(processors.into()).times(&whole(own.deadline));
+        let processors = whole(processors.into()).times(&whole(own.deadline_rel_ns));
         left.plus(&processors.times(&density)) <= right.plus(&processors)
     }
 
@@ -288,13 +288,13 @@ mod tests {
         let mut tasks = random_tasks(random, count, 12);
         for task in &mut tasks {
             if random.between(0, 3) == 0 {
-                task.deadline = random.between(task.wcet, 12);
+                task.deadline_rel_ns = random.between(task.wcet_ns, 12);
             }
-            for value in [&mut task.wcet, &mut task.deadline, &mut task.period] {
+            for value in [&mut task.wcet_ns, &mut task.deadline_rel_ns, &mut task.period_ns] {
                 *value *= scale;
             }
             if random.between(0, 9) == 0 {
-                task.wcet -= 1;
+                task.wcet_ns -= 1;
             }
         }
         tasks
@@ -335,7 +335,7 @@ mod tests {
         };
         assert_eq!(meets_at(&tasks), (true, true));
         // 2^-50 more, which is below the resolution of the sum in fixed point.
-        tasks[77].wcet += 1;
+        tasks[77].wcet_ns += 1;
         assert_eq!(meets_at(&tasks), (false, false));
     }
     #[test]
@@ -362,8 +362,8 @@ mod tests {
             meets(&tasks.iter().map(Load::of).collect::<Vec<_>>(), k, processors)
         };
         assert!(meets_at(&tasks, 1_200, 300));
-        tasks[8].period -= 4;
-        tasks[8].deadline -= 4;
+        tasks[8].period_ns -= 4;
+        tasks[8].deadline_rel_ns -= 4;
         assert!(!meets_at(&tasks, 1_200, 300));
         // Of the room: m (1 - lambda) = m a / T, where a 2^60 / T is not whole.
         let (processors, period, left) = (1 << 14, 3 << 48, (3 << 35) - 1);

@@ -61,7 +61,7 @@ impl Test for Bar {
         };
         let mut open = Vec::with_capacity(tasks.len());
         for (k, task) in tasks.iter().enumerate() {
-            if intervals.longest(k, 1)? >= task.deadline {
+            if intervals.longest(k, 1)? >= task.deadline_rel_ns {
                 open.push(k);
             }
         }

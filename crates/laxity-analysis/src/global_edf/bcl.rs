@@ -82,12 +82,12 @@ pub(super) enum Waits {
 /// The same of task k.
 pub(super) fn waits(tasks: &[SporadicTask], k: usize, processors: u64) -> Waits {
     let task = &tasks[k];
-    let most = task.deadline - task.wcet;
+    let most = task.deadline_rel_ns - task.wcet_ns;
     // Thousands of terms of at most 2^50 each.
     let room = processors * most;
     let (mut sum, mut some_fits) = (0, false);
     for other in tasks[..k].iter().chain(&tasks[k + 1..]) {
-        let interference = workload::under_edf(other, task.deadline, 0);
+        let interference = workload::under_edf(other, task.deadline_rel_ns, 0);
         some_fits |= 0 < interference && interference <= most;
         sum += interference.min(most);
         if sum > room {

@@ -71,7 +71,7 @@ struct Windows<'a> {
 impl Responses for Windows<'_> {
     fn response(&mut self, k: usize, slacks: &[u64]) -> Result<Option<u64>, OutOfWork> {
         self.work.take(self.tasks.len() as u64)?;
-        let SporadicTask { wcet, deadline, .. } = self.tasks[k];
+        let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, .. } = self.tasks[k];
         let cap = deadline - wcet + 1;
         // Thousands of terms of at most 2^50 each.
         let room = self.processors * cap;

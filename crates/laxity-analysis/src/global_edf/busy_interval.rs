@@ -59,7 +59,7 @@ impl<'a> BusyIntervals<'a> {
         let idle = all.checked_sub(share::total_ceil(tasks)).filter(|&idle| idle > 0)?;
         // floor(t / T) exceeds floor((t - D) / T) by at most ceil(D / T).
         let mut carried: Vec<u64> =
-            tasks.iter().map(|task| task.wcet * task.deadline.div_ceil(task.period)).collect();
+            tasks.iter().map(|task| task.wcet_ns * task.deadline_rel_ns.div_ceil(task.period_ns)).collect();
         let constant = share::excess_ceil(tasks) + largest(&mut carried, processors - 1);
         Some(BusyIntervals { tasks, processors, constant, idle, added: carried, ramps: Vec::new() })
     }
@@ -69,14 +69,14 @@ impl<'a> BusyIntervals<'a> {
     /// L <= U t + constant - jobs C_k, and m x = m (t - jobs C_k + 1).
     pub(super) fn longest(&self, k: usize, jobs: u64) -> Result<u64, OutOfWork> {
         let processors = u128::from(self.processors);
-        let backlog = u128::from(jobs) * u128::from(self.tasks[k].wcet);
+        let backlog = u128::from(jobs) * u128::from(self.tasks[k].wcet_ns);
         let constant = (self.constant + (processors - 1) * backlog).saturating_sub(processors);
         share::horizon(constant, self.idle).ok_or(OutOfWork)
     }
 
     /// The shortest interval for a backlog of `jobs` jobs of task k.
     pub(super) fn shortest(&self, k: usize, jobs: u64) -> u64 {
-        self.tasks[k].deadline + (jobs - 1) * self.tasks[k].period
+        self.tasks[k].deadline_rel_ns + (jobs - 1) * self.tasks[k].period_ns
     }
 
     /// Whether the condition holds in the shortest interval.
@@ -148,16 +148,16 @@ impl<'a> BusyIntervals<'a> {
 
     /// The shortest interval longer than this one at which the demand of a task grows.
     fn next_deadline(&self, length: u64) -> u64 {
-        let next = |task: &SporadicTask| match length.checked_sub(task.deadline) {
-            None => task.deadline,
-            Some(rest) => length - rest % task.period + task.period,
+        let next = |task: &SporadicTask| match length.checked_sub(task.deadline_rel_ns) {
+            None => task.deadline_rel_ns,
+            Some(rest) => length - rest % task.period_ns + task.period_ns,
         };
         self.tasks.iter().map(next).min().unwrap_or(u64::MAX)
     }
 
     /// If the condition holds in the interval of this length, the longest shorter one in which that is not yet clear.
     fn settled(&mut self, k: usize, jobs: u64, length: u64) -> Option<u64> {
-        let backlog = jobs * self.tasks[k].wcet;
+        let backlog = jobs * self.tasks[k].wcet_ns;
         let cap = length + 1 - backlog;
         let sum = self.workload(k, jobs, length, cap);
         if sum >= u128::from(self.processors) * u128::from(cap) {
@@ -177,7 +177,7 @@ impl<'a> BusyIntervals<'a> {
     /// With d ns less, m x is less by m d. If the workload is less by `falls` d, for d <= `lasts`, the condition holds still as long as
     /// (m - falls) d is below what it holds by.
     fn settled_along_ramps(&mut self, k: usize, jobs: u64, length: u64) -> u64 {
-        let backlog = jobs * self.tasks[k].wcet;
+        let backlog = jobs * self.tasks[k].wcet_ns;
         let slope = self.slope(k, jobs, length);
         let room = u128::from(self.processors) * u128::from(length + 1 - backlog);
         let holds_by = room.saturating_sub(slope.value);
@@ -195,7 +195,7 @@ impl<'a> BusyIntervals<'a> {
     /// The left side of the condition, and how it falls with the length.
     fn slope(&mut self, k: usize, jobs: u64, length: u64) -> Slope {
         let before = length - self.shortest(k, jobs);
-        let backlog = jobs * self.tasks[k].wcet;
+        let backlog = jobs * self.tasks[k].wcet_ns;
         let cap = length + 1 - backlog;
         let mut slope = Slope::lasting(before);
         self.ramps.clear();
@@ -215,7 +215,7 @@ impl<'a> BusyIntervals<'a> {
     fn workload(&mut self, k: usize, jobs: u64, length: u64, cap: u64) -> u128 {
         let mut sum = 0u128;
         let before = length - self.shortest(k, jobs);
-        let backlog = jobs * self.tasks[k].wcet;
+        let backlog = jobs * self.tasks[k].wcet_ns;
         self.added.clear();
         for (i, task) in self.tasks.iter().enumerate() {
             let plain = workload::demand(task, length);
@@ -232,15 +232,15 @@ impl<'a> BusyIntervals<'a> {
 /// floor(t / T) C + min(c, t mod T)
 fn carried(task: &SporadicTask, length: u64) -> u64 {
     let left = left(task);
-    if length < task.period {
+    if length < task.period_ns {
         return left.min(length);
     }
-    length / task.period * task.wcet + left.min(length % task.period)
+    length / task.period_ns * task.wcet_ns + left.min(length % task.period_ns)
 }
 
 /// What a job can have left at an interval's beginning.
 fn left(task: &SporadicTask) -> u64 {
-    if task.deadline <= task.period { task.wcet - 1 } else { task.wcet }
+    if task.deadline_rel_ns <= task.period_ns { task.wcet_ns - 1 } else { task.wcet_ns }
 }
 
 /// The sum of the `count` largest values, fewer than there are; their order changes.

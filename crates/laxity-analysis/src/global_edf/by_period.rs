@@ -16,7 +16,7 @@ pub(super) struct ByPeriod {
 impl ByPeriod {
     pub(super) fn of(tasks: &[SporadicTask], processors: u32) -> Self {
         let mut places: Vec<usize> = (0..tasks.len()).collect();
-        places.sort_unstable_by_key(|&place| (tasks[place].period, place));
+        places.sort_unstable_by_key(|&place| (tasks[place].period_ns, place));
         ByPeriod {
             tasks: places.iter().map(|&place| tasks[place]).collect(),
             processors: useful(processors, tasks),

@@ -70,7 +70,7 @@ impl Test for FfDbf {
             return Ok(Verdict::SCHEDULABLE);
         }
         let gfb = Gfb.verdict(tasks, processors, work)?;
-        if gfb.is_schedulable() || tasks.iter().all(|task| task.deadline == task.period) {
+        if gfb.is_schedulable() || tasks.iter().all(|task| task.deadline_rel_ns == task.period_ns) {
             return Ok(gfb);
         }
         let condition = Condition {
@@ -101,8 +101,10 @@ struct Demand {
 
 impl Condition<'_> {
     fn some_speed_holds(&self, work: &mut Work) -> Result<bool, OutOfWork> {
-        let densities =
-            self.tasks.iter().map(|task| (u128::from(task.wcet) << BITS).div_ceil(task.deadline.into()));
+        let densities = self
+            .tasks
+            .iter()
+            .map(|task| (u128::from(task.wcet_ns) << BITS).div_ceil(task.deadline_rel_ns.into()));
         let mut speed = densities.max().unwrap_or(0).cast_signed();
         while let Some(faster) = self.least_speed_from(speed, work)? {
             if faster == speed {
@@ -142,7 +144,7 @@ impl Condition<'_> {
             return Ok(Some(time.into()));
         }
         let mut load = LoadSum::new();
-        self.tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+        self.tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
         if load.cmp_ratio(rate, 1 << BITS).is_gt() {
             return Ok(None);
         }
@@ -158,7 +160,7 @@ impl Condition<'_> {
         // Below 2^60: divisions of 64 bits take a fraction of those of 128.
         let time = u64::try_from(time).unwrap_or(u64::MAX);
         for task in self.tasks {
-            let SporadicTask { wcet, deadline, period, .. } = *task;
+            let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, period_ns: period, .. } = *task;
             let (jobs, rest) = (time / period, time % period);
             sum.constant += i128::from(jobs) * i128::from(wcet);
             // Of the job that arrives at jobs T, of the one before, or, if that is due just now, of the one before that.

@@ -53,14 +53,14 @@ impl Test for Gfb {
         }
         let densest = |one: &SporadicTask, other: &SporadicTask| {
             let cross =
-                |a: &SporadicTask, b: &SporadicTask| u128::from(a.wcet) * u128::from(b.density_window());
+                |a: &SporadicTask, b: &SporadicTask| u128::from(a.wcet_ns) * u128::from(b.density_window());
             cross(one, other).cmp(&cross(other, one))
         };
         let Some(most) = tasks.iter().copied().max_by(densest) else { return Ok(Verdict::SCHEDULABLE) };
         // sum of lambda_i + (m - 1) lambda_max <= m
         let mut sum = LoadSum::new();
-        tasks.iter().for_each(|task| sum.add_ratio(task.wcet, task.density_window()));
-        let Some(others) = u64::from(processors - 1).checked_mul(most.wcet) else {
+        tasks.iter().for_each(|task| sum.add_ratio(task.wcet_ns, task.density_window()));
+        let Some(others) = u64::from(processors - 1).checked_mul(most.wcet_ns) else {
             // More than 2^14 processors: if they are as many as the tasks, no job ever waits.
             let enough = tasks.len() <= processors as usize;
             return Ok(if enough { Verdict::SCHEDULABLE } else { Verdict::FAILS });

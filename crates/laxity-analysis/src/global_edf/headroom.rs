@@ -11,7 +11,7 @@ const BITS: u32 = 13;
 
 /// Prefix sums over tasks in the order of their periods.
 struct Headroom {
-    periods: Vec<u64>,
+    periods_ns: Vec<u64>,
     /// Of the first j tasks: sum of ceil(u 2^13), of C (1 - u) rounded up, and of C.
     prefixes: Vec<Prefix>,
 }
@@ -20,18 +20,27 @@ struct Headroom {
 struct Prefix {
     share: u128,
     ramp: u128,
-    wcet: u128,
+    wcet_ns: u128,
 }
 
 impl Prefix {
     fn of(task: &SporadicTask) -> Self {
-        let share = (task.wcet << BITS).div_ceil(task.period);
-        let executed = (u128::from((task.wcet << BITS) / task.period) * u128::from(task.wcet)) >> BITS;
-        Prefix { share: share.into(), ramp: u128::from(task.wcet) - executed, wcet: task.wcet.into() }
+        let share = (task.wcet_ns << BITS).div_ceil(task.period_ns);
+        let executed =
+            (u128::from((task.wcet_ns << BITS) / task.period_ns) * u128::from(task.wcet_ns)) >> BITS;
+        Prefix {
+            share: share.into(),
+            ramp: u128::from(task.wcet_ns) - executed,
+            wcet_ns: task.wcet_ns.into(),
+        }
     }
 
     fn plus(self, other: Prefix) -> Prefix {
-        Prefix { share: self.share + other.share, ramp: self.ramp + other.ramp, wcet: self.wcet + other.wcet }
+        Prefix {
+            share: self.share + other.share,
+            ramp: self.ramp + other.ramp,
+            wcet_ns: self.wcet_ns + other.wcet_ns,
+        }
     }
 }
 
@@ -45,22 +54,22 @@ impl Headroom {
             sum = sum.plus(Prefix::of(task));
             sum
         }));
-        Headroom { periods: tasks.iter().map(|task| task.period).collect(), prefixes }
+        Headroom { periods_ns: tasks.iter().map(|task| task.period_ns).collect(), prefixes }
     }
 
     /// At least what all tasks but `task` can interfere with it in a window of length `task.deadline`.
     fn interference(&self, task: &SporadicTask) -> u128 {
-        let within = self.periods.partition_point(|&period| period <= task.deadline);
-        let (short, all) = (self.prefixes[within], self.prefixes[self.periods.len()]);
+        let within = self.periods_ns.partition_point(|&period| period <= task.deadline_rel_ns);
+        let (short, all) = (self.prefixes[within], self.prefixes[self.periods_ns.len()]);
         let own = Prefix::of(task);
-        let long_wcet = all.wcet - short.wcet;
-        let (share, constant) = if task.period <= task.deadline {
+        let long_wcet = all.wcet_ns - short.wcet_ns;
+        let (share, constant) = if task.period_ns <= task.deadline_rel_ns {
             (short.share - own.share, short.ramp - own.ramp + long_wcet)
         } else {
-            (short.share, short.ramp + long_wcet - own.wcet)
+            (short.share, short.ramp + long_wcet - own.wcet_ns)
         };
         // share <= n 2^13 and D <= 2^50: far from 128 bits.
-        ((share * u128::from(task.deadline)) >> BITS) + 1 + constant
+        ((share * u128::from(task.deadline_rel_ns)) >> BITS) + 1 + constant
     }
 }
 
@@ -69,7 +78,7 @@ pub(super) struct Rooms {
     /// The tasks that may not meet it, the one with the least room first, the others in their order.
     pub(super) suspects: Vec<usize>,
     /// The slack that the bound proves of each task, x - floor(interference / m), 0 of suspects.
-    pub(super) slacks: Vec<u64>,
+    pub(super) slacks_ns: Vec<u64>,
 }
 
 impl Rooms {
@@ -77,18 +86,18 @@ impl Rooms {
     pub(super) fn of(tasks: &[SporadicTask], processors: u64, spare: u64) -> Self {
         let headroom = Headroom::new(tasks);
         let processors = u128::from(processors);
-        let mut rooms = Rooms { suspects: Vec::new(), slacks: Vec::with_capacity(tasks.len()) };
+        let mut rooms = Rooms { suspects: Vec::new(), slacks_ns: Vec::with_capacity(tasks.len()) };
         let mut least = (0, 0);
         for (k, task) in tasks.iter().enumerate() {
             let interference = headroom.interference(task);
-            let laxity = task.deadline - task.wcet;
+            let laxity = task.deadline_rel_ns - task.wcet_ns;
             let room = processors * u128::from(laxity + spare);
             if interference < room {
                 let late = u64::try_from(interference / processors).unwrap_or(laxity);
-                rooms.slacks.push(laxity.saturating_sub(late));
+                rooms.slacks_ns.push(laxity.saturating_sub(late));
                 continue;
             }
-            rooms.slacks.push(0);
+            rooms.slacks_ns.push(0);
             if rooms.suspects.is_empty() || interference - room > least.1 {
                 least = (rooms.suspects.len(), interference - room);
             }
@@ -116,14 +125,19 @@ mod tests {
             // In units of up to days: shares have 13 bits.
             let unit = 1 << random.between(0, 44);
             let scaled = |task: &SporadicTask| {
-                SporadicTask::constrained(task.wcet * unit, task.deadline * unit, task.period * unit)
+                SporadicTask::constrained(
+                    task.wcet_ns * unit,
+                    task.deadline_rel_ns * unit,
+                    task.period_ns * unit,
+                )
             };
             let tasks: Vec<_> = random_tasks(&mut random, count, 40).iter().map(scaled).collect();
             let tasks = ByPeriod::of(&tasks, 1).tasks;
             let headroom = Headroom::new(&tasks);
             for (k, task) in tasks.iter().enumerate() {
                 let others = tasks.iter().enumerate().filter(|&(i, _)| i != k);
-                let sum: u64 = others.map(|(_, other)| workload::under_edf(other, task.deadline, 0)).sum();
+                let sum: u64 =
+                    others.map(|(_, other)| workload::under_edf(other, task.deadline_rel_ns, 0)).sum();
                 assert!(headroom.interference(task) >= sum.into(), "seed {seed}, task {k} of {tasks:?}");
             }
         }

@@ -89,7 +89,7 @@ impl Test for La {
                     return Ok(Verdict::fails_at(k));
                 }
                 // On one processor one job shows all: where the condition fails for more, the demand of all tasks exceeds t.
-                if task.deadline <= task.period || processors == 1 {
+                if task.deadline_rel_ns <= task.period_ns || processors == 1 {
                     break;
                 }
                 jobs += 1;
@@ -102,6 +102,7 @@ impl Test for La {
 /// Whether longer and longer backlogs of the task stay possible: the longest interval grows by (m - 1) C / (m - U) with each job, the
 /// shortest by T.
 fn endless(tasks: &[SporadicTask], task: &SporadicTask, processors: u32) -> bool {
-    let own = (share::floor(task.wcet, task.period) + 1) * u128::from(processors - 1);
-    task.deadline > task.period && share::total_ceil(tasks) + own >= u128::from(processors) << share::BITS
+    let own = (share::floor(task.wcet_ns, task.period_ns) + 1) * u128::from(processors - 1);
+    task.deadline_rel_ns > task.period_ns
+        && share::total_ceil(tasks) + own >= u128::from(processors) << share::BITS
 }

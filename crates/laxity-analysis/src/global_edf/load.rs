@@ -68,7 +68,7 @@ struct Bound {
 impl Bound {
     /// Nothing if it exceeds 64 bits, which thousands of tasks do not.
     fn of(tasks: &[SporadicTask], processors: u32) -> Option<Bound> {
-        let density = |task: &SporadicTask| (u128::from(task.wcet), u128::from(task.density_window()));
+        let density = |task: &SporadicTask| (u128::from(task.wcet_ns), u128::from(task.density_window()));
         let most = tasks.iter().map(density).max_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)));
         let (wcet, window) = most?;
         let processors = u128::from(processors);
@@ -84,7 +84,7 @@ impl Bound {
     /// LOAD <= bound
     fn holds(&self, tasks: &[SporadicTask], work: &mut Work) -> Result<bool, OutOfWork> {
         let mut load = LoadSum::new();
-        tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+        tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
         // The demand per time tends to U.
         if load.cmp_ratio(self.numerator, self.denominator).is_gt() {
             return Ok(false);

@@ -23,13 +23,13 @@ impl Ramp {
 
     /// The demand bound.
     pub(super) fn demand(task: &SporadicTask, length: u64) -> Self {
-        let lasts = length.checked_sub(task.deadline).map_or(u64::MAX, |rest| rest % task.period);
+        let lasts = length.checked_sub(task.deadline_rel_ns).map_or(u64::MAX, |rest| rest % task.period_ns);
         Ramp::flat(workload::demand(task, length), lasts)
     }
 
     /// floor(t / T) C + min(`left`, t mod T)
     pub(super) fn carried(task: &SporadicTask, left: u64, length: u64) -> Self {
-        let (complete, rest) = (length / task.period * task.wcet, length % task.period);
+        let (complete, rest) = (length / task.period_ns * task.wcet_ns, length % task.period_ns);
         if rest <= left {
             Ramp { value: complete + rest, falls: true, lasts: rest }
         } else {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn carried(task: &SporadicTask, left: u64, length: u64) -> u64 {
-        length / task.period * task.wcet + left.min(length % task.period)
+        length / task.period_ns * task.wcet_ns + left.min(length % task.period_ns)
     }
 
     /// min(max(carried, demand), cap), and by how much it is above min(demand, cap).
@@ -142,8 +142,8 @@ mod tests {
         for seed in 0..4_000 {
             let mut random = Random::new(seed);
             let mut task = random_tasks(&mut random, 1, 12)[0];
-            task.deadline += random.between(0, 1) * random.between(0, 2 * task.period);
-            let left = task.wcet - random.between(0, 1);
+            task.deadline_rel_ns += random.between(0, 1) * random.between(0, 2 * task.period_ns);
+            let left = task.wcet_ns - random.between(0, 1);
             let length = random.between(1, 60);
             let cap = random.between(1, length);
             let (carry, above) = ramps(&task, left, length, cap);

@@ -27,7 +27,7 @@ fn sets() -> impl Iterator<Item = (u64, u32, Vec<SporadicTask>)> {
         let count = random.between(1, 3 * u64::from(processors));
         let tasks = random_tasks(&mut random, count, 12);
         let load: i128 =
-            tasks.iter().map(|task| i128::from(task.wcet) * COMMON / i128::from(task.period)).sum();
+            tasks.iter().map(|task| i128::from(task.wcet_ns) * COMMON / i128::from(task.period_ns)).sum();
         (load <= i128::from(processors) * COMMON).then_some((seed, processors, tasks))
     })
 }
@@ -50,7 +50,7 @@ fn agrees(test: &dyn Test, reference: impl Fn(&[SporadicTask], u32) -> bool) {
 }
 
 fn parameters(task: &SporadicTask) -> [i128; 3] {
-    [task.wcet, task.deadline, task.period].map(i128::from)
+    [task.wcet_ns, task.deadline_rel_ns, task.period_ns].map(i128::from)
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn bak_is_its_equation() {
 }
 
 fn meets_bcl(tasks: &[SporadicTask], k: usize, processors: u32) -> bool {
-    let most = i128::from(tasks[k].deadline - tasks[k].wcet);
+    let most = i128::from(tasks[k].deadline_rel_ns - tasks[k].wcet_ns);
     let [_, deadline_k, _] = parameters(&tasks[k]);
     let interference = |i: &SporadicTask| {
         let [wcet, deadline, period] = parameters(i);
@@ -100,8 +100,8 @@ fn rounds(tasks: &[SporadicTask], response: impl Fn(usize, &[u64]) -> Option<u64
         for k in 0..tasks.len() {
             match response(k, &slacks) {
                 None => feasible = false,
-                Some(response) if tasks[k].deadline - response > slacks[k] => {
-                    slacks[k] = tasks[k].deadline - response;
+                Some(response) if tasks[k].deadline_rel_ns - response > slacks[k] => {
+                    slacks[k] = tasks[k].deadline_rel_ns - response;
                     updated = true;
                 }
                 Some(_) => {}
@@ -121,7 +121,7 @@ fn others(tasks: &[SporadicTask], k: usize) -> impl Iterator<Item = (usize, &Spo
 fn bcl_iterative_is_its_equation() {
     agrees(&BclIterative, |tasks, processors| {
         rounds(tasks, |k, slacks| {
-            let SporadicTask { wcet, deadline, .. } = tasks[k];
+            let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, .. } = tasks[k];
             let cap = deadline - wcet + 1;
             let each = others(tasks, k).map(|(i, task)| under_edf(task, deadline, slacks[i]).min(cap));
             let response = wcet + each.sum::<u64>() / u64::from(processors);
@@ -131,7 +131,7 @@ fn bcl_iterative_is_its_equation() {
 }
 
 fn least_response(tasks: &[SporadicTask], k: usize, slacks: &[u64], processors: u32) -> Option<u64> {
-    let SporadicTask { wcet, deadline, .. } = tasks[k];
+    let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, .. } = tasks[k];
     (wcet..=deadline).find(|&response| {
         let each = others(tasks, k).map(|(i, task)| {
             let any = in_window(task, response, slacks[i]);
@@ -159,7 +159,7 @@ fn rta_leaps_over_many_jobs_at_once() {
             tasks.push(SporadicTask::implicit(random.between(1, period / 2), period));
         }
         let mut load = LoadSum::new();
-        tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+        tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
         if load.exceeds(processors.into()) {
             continue;
         }
@@ -175,12 +175,13 @@ fn response_times_solve_their_equations() {
     for (seed, processors, tasks) in sets() {
         let Verdict::Schedulable(bounds) = judge(&Rta, &tasks, processors) else { continue };
         let Bounds::ResponseTimes(bounds) = bounds else { panic!("no response times") };
-        let slacks: Vec<u64> = tasks.iter().zip(&bounds).map(|(task, bound)| task.deadline - bound).collect();
+        let slacks: Vec<u64> =
+            tasks.iter().zip(&bounds).map(|(task, bound)| task.deadline_rel_ns - bound).collect();
         for (k, &bound) in bounds.iter().enumerate() {
             // With the slacks of the answer itself no bound gets worse.
             let again = least_response(&tasks, k, &slacks, processors);
             assert!(again.is_some_and(|again| again <= bound), "seed {seed}: {tasks:?}: {bounds:?}");
-            assert!(tasks[k].wcet <= bound && bound <= tasks[k].deadline, "seed {seed}");
+            assert!(tasks[k].wcet_ns <= bound && bound <= tasks[k].deadline_rel_ns, "seed {seed}");
         }
     }
 }
@@ -189,7 +190,7 @@ fn response_times_solve_their_equations() {
 const LONGEST: u64 = 3000;
 
 fn meets_bar(tasks: &[SporadicTask], k: usize, processors: u32) -> bool {
-    let SporadicTask { wcet, deadline, .. } = tasks[k];
+    let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, .. } = tasks[k];
     (deadline..LONGEST).all(|length| {
         let cap = length - wcet + 1;
         let plain = |i: usize| {
@@ -198,7 +199,8 @@ fn meets_bar(tasks: &[SporadicTask], k: usize, processors: u32) -> bool {
         };
         let carry = |i: usize| {
             let task = &tasks[i];
-            let late = length / task.period * task.wcet + (task.wcet - 1).min(length % task.period);
+            let late =
+                length / task.period_ns * task.wcet_ns + (task.wcet_ns - 1).min(length % task.period_ns);
             let work = late.max(demand(task, length));
             if i == k { (work - wcet).min(length - deadline) } else { work.min(cap) }
         };
@@ -213,7 +215,7 @@ fn meets_bar(tasks: &[SporadicTask], k: usize, processors: u32) -> bool {
 fn bar_is_its_equation() {
     let nearly_full = |tasks: &[SporadicTask], processors: u32| {
         let load: i128 =
-            tasks.iter().map(|task| i128::from(task.wcet) * COMMON / i128::from(task.period)).sum();
+            tasks.iter().map(|task| i128::from(task.wcet_ns) * COMMON / i128::from(task.period_ns)).sum();
         load * 20 > i128::from(processors) * COMMON * 19
     };
     for (seed, processors, tasks) in sets().filter(|(_, processors, tasks)| !nearly_full(tasks, *processors))
@@ -227,7 +229,7 @@ fn bar_is_its_equation() {
 
 /// The condition of LA for a backlog of `jobs` jobs of task k, where D may exceed T.
 fn meets_la(tasks: &[SporadicTask], k: usize, jobs: u64, processors: u32) -> bool {
-    let SporadicTask { wcet, deadline, period, .. } = tasks[k];
+    let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, period_ns: period, .. } = tasks[k];
     let shortest = deadline + (jobs - 1) * period;
     (shortest..shortest + 300).all(|length| {
         let cap = length + 1 - jobs * wcet;
@@ -237,8 +239,8 @@ fn meets_la(tasks: &[SporadicTask], k: usize, jobs: u64, processors: u32) -> boo
         let plain = |i: usize| limited(i, demand(&tasks[i], length));
         let carry = |i: usize| {
             let task = &tasks[i];
-            let left = if task.deadline > task.period { task.wcet } else { task.wcet - 1 };
-            let late = length / task.period * task.wcet + left.min(length % task.period);
+            let left = if task.deadline_rel_ns > task.period_ns { task.wcet_ns } else { task.wcet_ns - 1 };
+            let late = length / task.period_ns * task.wcet_ns + left.min(length % task.period_ns);
             limited(i, late.max(demand(task, length)))
         };
         let mut added: Vec<u64> = (0..tasks.len()).map(|i| carry(i) - plain(i)).collect();
@@ -255,18 +257,18 @@ fn la_is_its_condition_for_any_deadline() {
         let mut random = Random::new(seed ^ 0x1a);
         for task in &mut tasks {
             if random.between(0, 1) == 0 {
-                task.deadline = random.between(task.wcet, 3 * task.period);
+                task.deadline_rel_ns = random.between(task.wcet_ns, 3 * task.period_ns);
             }
         }
         // 1 / (m - U), and so the intervals that can fail, stay small: U + (m - 1) max u <= 0.9 m.
-        let share = |task: &SporadicTask| i128::from(task.wcet) * COMMON / i128::from(task.period);
+        let share = |task: &SporadicTask| i128::from(task.wcet_ns) * COMMON / i128::from(task.period_ns);
         let most = tasks.iter().map(share).max().unwrap_or(0);
         let load = tasks.iter().map(share).sum::<i128>() + i128::from(processors - 1) * most;
         if load * 10 > i128::from(processors) * COMMON * 9 {
             continue;
         }
         let each = || (0..tasks.len()).flat_map(|k| (1..6).map(move |jobs| (k, jobs)));
-        let backlog = |k: usize, jobs: u64| jobs == 1 || tasks[k].deadline > tasks[k].period;
+        let backlog = |k: usize, jobs: u64| jobs == 1 || tasks[k].deadline_rel_ns > tasks[k].period_ns;
         let expected = each()
             .filter(|&(k, jobs)| backlog(k, jobs))
             .all(|(k, jobs)| meets_la(&tasks, k, jobs, processors));
@@ -284,13 +286,14 @@ fn load_is_its_equation() {
         }
         let m = i128::from(processors);
         // Densities and mu in units of 1 / COMMON.
-        let density = tasks.iter().map(|task| i128::from(task.wcet) * COMMON / i128::from(task.deadline));
+        let density =
+            tasks.iter().map(|task| i128::from(task.wcet_ns) * COMMON / i128::from(task.deadline_rel_ns));
         let most = density.max().expect("a task");
         let mu = m * COMMON - (m - 1) * most;
         let whole = (mu + COMMON - 1) / COMMON;
         let bound = (mu - (whole - 1) * most).max((whole - 1) * COMMON - (whole - 2) * most);
         // The demand of a whole hyperperiod repeats: one of them after the longest deadline shows all.
-        let hyper = tasks.iter().fold(1, |hyper, task| lcm(hyper, task.period));
+        let hyper = tasks.iter().fold(1, |hyper, task| lcm(hyper, task.period_ns));
         (1..=hyper + 12).all(|length| {
             let needed: u64 = tasks.iter().map(|task| demand(task, length)).sum();
             i128::from(needed) * COMMON <= bound * i128::from(length)
@@ -319,9 +322,10 @@ fn ff_dbf_finds_a_speed_if_one_of_256ths_does() {
     let mut speeds_needed = 0;
     for (seed, processors, tasks) in sets().filter(|(seed, _, _)| seed % 8 == 0) {
         let m = i128::from(processors);
-        let density = tasks.iter().map(|task| (task.wcet * 256).div_ceil(task.deadline)).map(i128::from);
+        let density =
+            tasks.iter().map(|task| (task.wcet_ns * 256).div_ceil(task.deadline_rel_ns)).map(i128::from);
         let load: i128 =
-            tasks.iter().map(|task| i128::from(task.wcet) * COMMON / i128::from(task.period)).sum();
+            tasks.iter().map(|task| i128::from(task.wcet_ns) * COMMON / i128::from(task.period_ns)).sum();
         let works = |speed: i128| {
             (m * 256 - (m - 1) * speed) * COMMON >= load * 256
                 && (1..600).all(|time| {
@@ -380,7 +384,9 @@ fn the_union_accepts_what_any_of_them_does() {
     for (seed, processors, mut tasks) in sets().filter(|(seed, ..)| seed % 2 == 0) {
         let mut random = Random::new(seed ^ 0xa11);
         if random.between(0, 1) == 0 {
-            tasks.iter_mut().for_each(|task| task.deadline = random.between(task.wcet, 2 * task.period));
+            tasks
+                .iter_mut()
+                .for_each(|task| task.deadline_rel_ns = random.between(task.wcet_ns, 2 * task.period_ns));
         }
         let any = tests.iter().any(|test| accepts(*test, &tasks, processors));
         assert_eq!(accepts(&AnyGlobalEdf, &tasks, processors), any, "seed {seed}: {tasks:?} on {processors}");

@@ -70,8 +70,8 @@ impl Test for Rta {
         let mut bounds = Vec::with_capacity(tasks.len());
         for (k, task) in set.tasks.iter().enumerate() {
             // All meet their deadlines with these slacks, so there is one.
-            let response = equations.response(k, &slacks)?.unwrap_or(task.deadline);
-            slacks[k] = slacks[k].max(task.deadline - response);
+            let response = equations.response(k, &slacks)?.unwrap_or(task.deadline_rel_ns);
+            slacks[k] = slacks[k].max(task.deadline_rel_ns - response);
             bounds.push(response);
         }
         Ok(Verdict::Schedulable(Bounds::ResponseTimes(set.placed(&bounds))))
@@ -91,8 +91,8 @@ struct Equations<'a> {
 /// What one task adds to the sum, in progress with R.
 #[derive(Debug, Clone, Copy)]
 struct Term {
-    wcet: u64,
-    period: u64,
+    wcet_ns: u64,
+    period_ns: u64,
     /// I_i(D_k)
     most: u64,
     /// N_i C_i
@@ -103,21 +103,21 @@ struct Term {
 
 impl Term {
     fn of(task: &SporadicTask, slack: u64, most: u64, response: u64) -> Term {
-        let late = task.deadline - task.wcet - slack;
-        let jobs = if response + late < task.period { 0 } else { (response + late) / task.period };
+        let late = task.deadline_rel_ns - task.wcet_ns - slack;
+        let jobs = if response + late < task.period_ns { 0 } else { (response + late) / task.period_ns };
         Term {
-            wcet: task.wcet,
-            period: task.period,
+            wcet_ns: task.wcet_ns,
+            period_ns: task.period_ns,
             most,
-            complete: jobs * task.wcet,
-            next: (jobs + 1) * task.period - late,
+            complete: jobs * task.wcet_ns,
+            next: (jobs + 1) * task.period_ns - late,
         }
     }
 
     /// For how long min(W_i(R), I_i(D_k)) grows with R from `response` on, the last R asked for.
     fn left(&self, response: u64) -> u64 {
-        let ramp = self.wcet.min(response + self.period - self.next);
-        (self.wcet - ramp).min(self.most - self.complete - ramp)
+        let ramp = self.wcet_ns.min(response + self.period_ns - self.next);
+        (self.wcet_ns - ramp).min(self.most - self.complete - ramp)
     }
 
     /// min(W_i(R), I_i(D_k)), for R no less than before.
@@ -125,11 +125,11 @@ impl Term {
         if response >= self.next {
             // Most often it is one job: a comparison costs less than a division. R can also leap over any number of them.
             let over = response - self.next;
-            let jobs = if over < self.period { 1 } else { over / self.period + 1 };
-            self.next += jobs * self.period;
-            self.complete += jobs * self.wcet;
+            let jobs = if over < self.period_ns { 1 } else { over / self.period_ns + 1 };
+            self.next += jobs * self.period_ns;
+            self.complete += jobs * self.wcet_ns;
         }
-        (self.complete + self.wcet.min(response + self.period - self.next)).min(self.most)
+        (self.complete + self.wcet_ns.min(response + self.period_ns - self.next)).min(self.most)
     }
 }
 
@@ -171,7 +171,7 @@ impl<'a> Equations<'a> {
     }
 
     fn set_up(&mut self, k: usize, slacks: &[u64]) {
-        let SporadicTask { wcet, deadline, .. } = self.tasks[k];
+        let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, .. } = self.tasks[k];
         self.terms.clear();
         for (i, (other, &slack)) in self.tasks.iter().zip(slacks).enumerate() {
             let most = if i == k { 0 } else { workload::under_edf(other, deadline, slack) };
@@ -196,7 +196,7 @@ impl<'a> Equations<'a> {
 
 impl Responses for Equations<'_> {
     fn response(&mut self, k: usize, slacks: &[u64]) -> Result<Option<u64>, OutOfWork> {
-        let SporadicTask { wcet, deadline, .. } = self.tasks[k];
+        let SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, .. } = self.tasks[k];
         self.set_up(k, slacks);
         self.work.take(2 * self.tasks.len() as u64)?;
         let mut response = wcet + self.least_delay(wcet);
@@ -241,7 +241,7 @@ mod tests {
         for seed in 0..3_000 {
             let mut random = Random::new(seed);
             let task = random_tasks(&mut random, 1, 9)[0];
-            let slack = random.between(0, task.deadline - task.wcet);
+            let slack = random.between(0, task.deadline_rel_ns - task.wcet_ns);
             let most = random.between(1, 60);
             let mut response = random.between(1, 20);
             let mut term = Term::of(&task, slack, most, response);
@@ -252,7 +252,7 @@ mod tests {
                     expected,
                     "seed {seed}: {task:?}, slack {slack}, R = {response}"
                 );
-                response += random.between(0, 3 * task.period);
+                response += random.between(0, 3 * task.period_ns);
             }
         }
     }

@@ -12,16 +12,16 @@ pub(super) fn floor(numerator: u64, denominator: u64) -> u128 {
 
 /// At least the total utilization, by less than n units.
 pub(super) fn total_ceil(tasks: &[SporadicTask]) -> u128 {
-    tasks.iter().map(|task| floor(task.wcet, task.period) + 1).sum()
+    tasks.iter().map(|task| floor(task.wcet_ns, task.period_ns) + 1).sum()
 }
 
 /// At least the sum of u max(0, T - D), in ns: by how much the demand can exceed U t.
 pub(super) fn excess_ceil(tasks: &[SporadicTask]) -> u128 {
     let excess = |task: &SporadicTask| {
-        let early = task.period.saturating_sub(task.deadline);
-        (u128::from(task.wcet) * u128::from(early)).div_ceil(u128::from(task.period))
+        let early = task.period_ns.saturating_sub(task.deadline_rel_ns);
+        (u128::from(task.wcet_ns) * u128::from(early)).div_ceil(u128::from(task.period_ns))
     };
-    tasks.iter().filter(|task| task.deadline < task.period).map(excess).sum()
+    tasks.iter().filter(|task| task.deadline_rel_ns < task.period_ns).map(excess).sum()
 }
 
 /// The longest t, in whole ns, for which `constant` >= `rate` t; `constant` in ns, `rate` in units of 2^-60. Nothing from 2^60 ns
@@ -37,11 +37,11 @@ pub(super) fn horizon(constant: u128, rate: u128) -> Option<u64> {
 pub(super) fn hyperperiod(tasks: &[SporadicTask]) -> Option<u64> {
     let mut common = 1u64;
     for task in tasks {
-        let (mut a, mut b) = (common, task.period);
+        let (mut a, mut b) = (common, task.period_ns);
         while b > 0 {
             (a, b) = (b, a % b);
         }
-        common = (common / a).checked_mul(task.period).filter(|&common| common < 1 << 60)?;
+        common = (common / a).checked_mul(task.period_ns).filter(|&common| common < 1 << 60)?;
     }
     Some(common)
 }
@@ -71,13 +71,14 @@ mod tests {
             let sum = |value: fn(&SporadicTask) -> Utilization| {
                 tasks.iter().map(value).fold(Utilization::whole(0), |sum, each| sum.plus(&each))
             };
-            let load = sum(|task| Utilization::ratio(task.wcet << 50, task.period));
+            let load = sum(|task| Utilization::ratio(task.wcet_ns << 50, task.period_ns));
             // In units of 2^-50: the sum, rounded down, is not above the one that is rounded up.
             let total = u64::try_from(total_ceil(&tasks).div_ceil(1 << (BITS - 50))).expect("few tasks");
             assert!(load <= Utilization::whole(total), "seed {seed}: {tasks:?}");
             assert!(Utilization::whole(total - 2) < load, "seed {seed}: {tasks:?}");
-            let excess =
-                sum(|task| Utilization::ratio(task.wcet * (task.period - task.deadline), task.period));
+            let excess = sum(|task| {
+                Utilization::ratio(task.wcet_ns * (task.period_ns - task.deadline_rel_ns), task.period_ns)
+            });
             let ceil = Utilization::whole(u64::try_from(excess_ceil(&tasks)).expect("small"));
             assert!(excess <= ceil, "seed {seed}: {tasks:?}");
             assert!(ceil <= excess.plus(&Utilization::whole(count)), "seed {seed}: {tasks:?}");

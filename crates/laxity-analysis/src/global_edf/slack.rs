@@ -27,8 +27,8 @@ pub(super) fn converge(
     rooms: Rooms,
     responses: &mut impl Responses,
 ) -> Result<Result<Vec<u64>, usize>, OutOfWork> {
-    let Rooms { suspects, slacks: mut proven } = rooms;
-    let mut possible: Vec<u64> = tasks.iter().map(|task| task.deadline - task.wcet).collect();
+    let Rooms { suspects, slacks_ns: mut proven } = rooms;
+    let mut possible: Vec<u64> = tasks.iter().map(|task| task.deadline_rel_ns - task.wcet_ns).collect();
     // The first suspect is the worst.
     if let Some(k) = fails_for_good(&suspects[..suspects.len().min(1)], &possible, responses)? {
         return Ok(Err(k));
@@ -40,7 +40,7 @@ pub(super) fn converge(
     while let Some(&first) = failing.first() {
         for k in 0..tasks.len() {
             let Some(response) = responses.response(k, &possible)? else { return Ok(Err(k)) };
-            possible[k] = tasks[k].deadline - response;
+            possible[k] = tasks[k].deadline_rel_ns - response;
         }
         if let Some(k) = fails_for_good(&failing, &possible, responses)? {
             return Ok(Err(k));
@@ -95,7 +95,7 @@ fn failing_of(
                 failing += 1;
             }
             Some(response) => {
-                let slack = tasks[k].deadline - response;
+                let slack = tasks[k].deadline_rel_ns - response;
                 improved |= slack > proven[k];
                 proven[k] = proven[k].max(slack);
             }

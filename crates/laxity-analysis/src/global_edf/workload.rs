@@ -16,8 +16,8 @@ use crate::SporadicTask;
 /// N C + min(C, L + D - C - S - N T), N = floor((L + D - C - S) / T). RTA computes it step by step ([`super::rta`]).
 #[cfg(test)]
 pub(super) fn in_window(task: &SporadicTask, length: u64, slack: u64) -> u64 {
-    let reach = length + (task.deadline - task.wcet - slack);
-    reach / task.period * task.wcet + task.wcet.min(reach % task.period)
+    let reach = length + (task.deadline_rel_ns - task.wcet_ns - slack);
+    reach / task.period_ns * task.wcet_ns + task.wcet_ns.min(reach % task.period_ns)
 }
 
 /// The most that jobs of `task` with deadlines in the window (its end included) execute in any window of this length, which
@@ -26,21 +26,21 @@ pub(super) fn in_window(task: &SporadicTask, length: u64, slack: u64) -> u64 {
 /// It is most when a deadline of `task` is at the window's end:
 /// floor(L / T) C + min(C, max(0, L mod T - S)).
 pub(super) fn under_edf(task: &SporadicTask, length: u64, slack: u64) -> u64 {
-    if length < task.period {
-        return task.wcet.min(length.saturating_sub(slack));
+    if length < task.period_ns {
+        return task.wcet_ns.min(length.saturating_sub(slack));
     }
-    let jobs = if length < 2 * task.period { 1 } else { length / task.period };
-    jobs * task.wcet + task.wcet.min((length - jobs * task.period).saturating_sub(slack))
+    let jobs = if length < 2 * task.period_ns { 1 } else { length / task.period_ns };
+    jobs * task.wcet_ns + task.wcet_ns.min((length - jobs * task.period_ns).saturating_sub(slack))
 }
 
 /// The demand bound: the most that jobs with arrival and deadline in a window of this length need.
 ///
 /// dbf(L) = max(0, floor((L - D) / T) + 1) C
 pub(super) fn demand(task: &SporadicTask, length: u64) -> u64 {
-    match length.checked_sub(task.deadline) {
+    match length.checked_sub(task.deadline_rel_ns) {
         None => 0,
-        Some(rest) if rest < task.period => task.wcet,
-        Some(rest) => (rest / task.period + 1) * task.wcet,
+        Some(rest) if rest < task.period_ns => task.wcet_ns,
+        Some(rest) => (rest / task.period_ns + 1) * task.wcet_ns,
     }
 }
 

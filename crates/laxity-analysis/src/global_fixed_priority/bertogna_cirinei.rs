@@ -64,15 +64,15 @@ impl Test for GlobalFixedPriorityRta {
                 let work = higher.iter_mut().map(|other| {
                     let term = other.workload(window, most);
                     runs.push(term.run);
-                    term.work
+                    term.work_ns
                 });
                 work.sum()
             };
             let Some(window) = least_window(task, at, processors, work, interference)? else {
                 return Ok(Verdict::fails_at(at));
             };
-            let response_time = window + task.jitter;
-            higher.push(Periods::new(task, response_time - task.wcet));
+            let response_time = window + task.jitter_ns;
+            higher.push(Periods::new(task, response_time - task.wcet_ns));
             bounds.push(response_time);
         }
         Ok(Verdict::Schedulable(Bounds::ResponseTimes(bounds)))
@@ -89,8 +89,10 @@ mod tests {
 
     #[test]
     fn as_many_tasks_as_processors_do_not_wait() {
-        let tasks =
-            [SporadicTask::implicit(5, 6), SporadicTask { wcet: 3, deadline: 9, period: 9, jitter: 4 }];
+        let tasks = [
+            SporadicTask::implicit(5, 6),
+            SporadicTask { wcet_ns: 3, deadline_rel_ns: 9, period_ns: 9, jitter_ns: 4 },
+        ];
         assert_eq!(judge(&tasks, 2), Verdict::Schedulable(Bounds::ResponseTimes(vec![5, 7])));
     }
 

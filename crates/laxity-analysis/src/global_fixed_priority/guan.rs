@@ -125,8 +125,10 @@ fn bounds(
         let level = begin..begin + size;
         for at in level.clone() {
             let (task, equals) = (&tasks[at], level.clone().filter(|&other| other != at));
-            let longer = SporadicTask { wcet: task.wcet.saturating_add(stopped(task)), ..*task };
-            higher.tasks.extend(equals.map(|other| Interfering::new(&tasks[other], tasks[other].deadline)));
+            let longer = SporadicTask { wcet_ns: task.wcet_ns.saturating_add(stopped(task)), ..*task };
+            higher
+                .tasks
+                .extend(equals.map(|other| Interfering::new(&tasks[other], tasks[other].deadline_rel_ns)));
             higher.tasks.iter_mut().for_each(Interfering::restart);
             let interference =
                 |window, most, runs: &mut Runs| higher.interference(window, most, carriers, runs);
@@ -135,7 +137,7 @@ fn bounds(
                 return Ok(Verdict::fails_at(at));
             };
             higher.tasks.truncate(begin);
-            bounds.push(window + task.jitter);
+            bounds.push(window + task.jitter_ns);
         }
         higher.tasks.extend(level.map(|at| Interfering::new(&tasks[at], bounds[at])));
     }
@@ -144,7 +146,7 @@ fn bounds(
 
 /// A task of higher priority.
 struct Interfering {
-    response_time: u64,
+    response_time_ns: u64,
     without_carry_in: Periods,
     with_carry_in: Periods,
 }
@@ -152,9 +154,9 @@ struct Interfering {
 impl Interfering {
     fn new(task: &SporadicTask, response_time: u64) -> Self {
         Interfering {
-            response_time,
-            without_carry_in: Periods::new(task, task.jitter),
-            with_carry_in: Periods::new(task, response_time - task.wcet),
+            response_time_ns: response_time,
+            without_carry_in: Periods::new(task, task.jitter_ns),
+            with_carry_in: Periods::new(task, response_time - task.wcet_ns),
         }
     }
 
@@ -186,10 +188,11 @@ impl Higher {
         let mut sum = 0;
         for task in &mut self.tasks {
             let without = task.without_carry_in.workload(window, most);
-            let Term { work, run } = task.with_carry_in.workload_carried_in(window, task.response_time, most);
-            sum += without.work;
-            if work > without.work {
-                let extra = work - without.work;
+            let Term { work_ns: work, run } =
+                task.with_carry_in.workload_carried_in(window, task.response_time_ns, most);
+            sum += without.work_ns;
+            if work > without.work_ns {
+                let extra = work - without.work_ns;
                 self.carrying.push(Carrying { extra, run, run_without: without.run });
             } else {
                 runs.push(without.run);
@@ -263,7 +266,7 @@ mod tests {
                     let mut bound = Periods::new(&task, response_time - wcet);
                     for window in 1..25 {
                         let expected = most(wcet, response_time, period, window).unwrap_or(0);
-                        let found = bound.workload_carried_in(window, response_time, window).work;
+                        let found = bound.workload_carried_in(window, response_time, window).work_ns;
                         assert!(
                             found >= expected,
                             "{wcet} {response_time} {period} {window}: {found} {expected}"

@@ -14,7 +14,7 @@ use crate::{OutOfWork, SporadicTask, Verdict, Work};
 
 /// What is said of tasks with a deadline after the end of their period.
 pub(super) fn not_constrained(tasks: &[SporadicTask]) -> Option<Verdict> {
-    let later = tasks.iter().position(|task| task.deadline > task.period)?;
+    let later = tasks.iter().position(|task| task.deadline_rel_ns > task.period_ns)?;
     Some(Verdict::needs("D <= T", Some(later)))
 }
 
@@ -29,8 +29,8 @@ pub(super) fn least_window(
     work: &mut Work,
     mut omega: impl FnMut(u64, u64, &mut Runs) -> u64,
 ) -> Result<Option<u64>, OutOfWork> {
-    let Some(limit) = task.deadline.checked_sub(task.jitter) else { return Ok(None) };
-    let mut window = task.wcet;
+    let Some(limit) = task.deadline_rel_ns.checked_sub(task.jitter_ns) else { return Ok(None) };
+    let mut window = task.wcet_ns;
     // The cap is 1 at first: fewer terms than processors do not sum to m.
     if terms < processors as usize {
         return Ok((window <= limit).then_some(window));
@@ -41,7 +41,7 @@ pub(super) fn least_window(
     let processors = processors.into();
     while window <= limit {
         work.take(terms as u64)?;
-        let most = window - task.wcet + 1;
+        let most = window - task.wcet_ns + 1;
         runs.0.clear();
         let Some(ahead) = omega(window, most, &mut runs).checked_sub(processors * most) else {
             return Ok(Some(window));
@@ -89,14 +89,14 @@ impl Runs {
 /// A term: work, its cap applied, and its run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Term {
-    pub work: u64,
+    pub work_ns: u64,
     pub run: u64,
 }
 
 impl Term {
     /// Of work that goes on to grow for `growing` at least, with the cap `most`, which always grows.
     fn capped(work: u64, growing: u64, most: u64) -> Self {
-        Term { work: work.min(most), run: work.saturating_sub(most) + growing }
+        Term { work_ns: work.min(most), run: work.saturating_sub(most) + growing }
     }
 }
 
@@ -107,8 +107,8 @@ impl Term {
 pub(super) struct Periods {
     /// y - x.
     ahead: u64,
-    period: u64,
-    wcet: u64,
+    period_ns: u64,
+    wcet_ns: u64,
     /// floor(y / T) T of the window before.
     begun: u64,
     /// floor(y / T) C of the window before.
@@ -117,7 +117,7 @@ pub(super) struct Periods {
 
 impl Periods {
     pub fn new(task: &SporadicTask, ahead: u64) -> Self {
-        Periods { ahead, period: task.period, wcet: task.wcet, begun: 0, full: 0 }
+        Periods { ahead, period_ns: task.period_ns, wcet_ns: task.wcet_ns, begun: 0, full: 0 }
     }
 
     /// Goes back to where windows begin.
@@ -128,29 +128,29 @@ impl Periods {
     /// floor(y / T) C + min(C, rest): as much as jobs of C can execute in y, T apart and each as soon as it comes.
     pub fn workload(&mut self, window: u64, most: u64) -> Term {
         let (full, rest) = self.at(window);
-        let begun = rest.min(self.wcet);
-        Term::capped(full + begun, self.wcet - begun, most)
+        let begun = rest.min(self.wcet_ns);
+        Term::capped(full + begun, self.wcet_ns - begun, most)
     }
 
     /// floor(y / T) C + (C if rest >= R, else min(C - 1, rest)): with a job that is carried in and has executed before.
     pub fn workload_carried_in(&mut self, window: u64, response_time: u64, most: u64) -> Term {
         let (full, rest) = self.at(window);
         if rest >= response_time {
-            return Term::capped(full + self.wcet, 0, most);
+            return Term::capped(full + self.wcet_ns, 0, most);
         }
-        let begun = rest.min(self.wcet - 1);
-        Term::capped(full + begun, self.wcet - 1 - begun, most)
+        let begun = rest.min(self.wcet_ns - 1);
+        Term::capped(full + begun, self.wcet_ns - 1 - begun, most)
     }
 
     fn at(&mut self, window: u64) -> (u64, u64) {
         let rest = window + self.ahead - self.begun;
-        if rest < self.period {
+        if rest < self.period_ns {
             return (self.full, rest);
         }
-        let more = rest / self.period;
-        self.begun += more * self.period;
-        self.full += more * self.wcet;
-        (self.full, rest - more * self.period)
+        let more = rest / self.period_ns;
+        self.begun += more * self.period_ns;
+        self.full += more * self.wcet_ns;
+        (self.full, rest - more * self.period_ns)
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
                 for later in 0..10 {
                     for (now, then) in at(window, most).iter().zip(at(window + later, most + later)) {
                         assert!(
-                            then.work >= now.work + later.min(now.run),
+                            then.work_ns >= now.work_ns + later.min(now.run),
                             "{wcet} {period} {ahead} {window} {most}"
                         );
                     }

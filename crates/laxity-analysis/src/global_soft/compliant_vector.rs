@@ -96,7 +96,7 @@ impl Test for CompliantVector {
         work.take(tasks.len() as u64)?;
         let ceiling = utilization_ceiling(tasks, processors);
         let edf = self.priority_points == PriorityPoints::Deadline;
-        if edf && ceiling <= 1 && tasks.iter().all(|task| task.deadline == task.period) {
+        if edf && ceiling <= 1 && tasks.iter().all(|task| task.deadline_rel_ns == task.period_ns) {
             return Ok(Verdict::Schedulable(Bounds::Tardiness(vec![0; tasks.len()])));
         }
         let points = self.points(tasks, processors);
@@ -115,8 +115,9 @@ impl CompliantVector {
             PriorityPoints::Deadline => 0,
             PriorityPoints::FairLateness => m - 1,
         };
-        let point =
-            |task: &SporadicTask| m * i128::from(task.deadline) - before_deadline * i128::from(task.wcet);
+        let point = |task: &SporadicTask| {
+            m * i128::from(task.deadline_rel_ns) - before_deadline * i128::from(task.wcet_ns)
+        };
         let least = tasks.iter().map(point).min().unwrap_or(0);
         tasks.iter().map(|task| point(task) - least).collect()
     }
@@ -124,10 +125,10 @@ impl CompliantVector {
 
 /// A task's part of M.
 struct Line {
-    wcet: u64,
-    period: u64,
+    wcet_ns: u64,
+    period_ns: u64,
     /// m T_i
-    scaled_period: u64,
+    scaled_period_ns: u64,
     /// m max(0, T_i - Y_i): S_i is C_i / (m T_i) times that.
     shortage: i128,
 }
@@ -167,7 +168,7 @@ enum Sign {
 impl Line {
     /// C k / (m T), rounded down, and the remainder over m T.
     fn share(&self, k: i128) -> (i128, u64) {
-        let (product, divisor) = (i128::from(self.wcet) * k, i128::from(self.scaled_period));
+        let (product, divisor) = (i128::from(self.wcet_ns) * k, i128::from(self.scaled_period_ns));
         let whole = product.div_euclid(divisor);
         (whole, u64::try_from(product - whole * divisor).expect("below m T"))
     }
@@ -182,18 +183,18 @@ impl Excess {
     fn new(tasks: &[SporadicTask], points: &[i128], processors: u32, largest: usize) -> Self {
         let m = i128::from(processors);
         let line = |(task, &point): (&SporadicTask, &i128)| Line {
-            wcet: task.wcet,
-            period: task.period,
-            scaled_period: u64::from(processors) * task.period,
-            shortage: (m * i128::from(task.period) - point).max(0),
+            wcet_ns: task.wcet_ns,
+            period_ns: task.period_ns,
+            scaled_period_ns: u64::from(processors) * task.period_ns,
+            shortage: (m * i128::from(task.period_ns) - point).max(0),
         };
         let lines: Vec<Line> = tasks.iter().zip(points).map(line).collect();
         let (mut shortage, mut parts, mut parts_q64) = (0, LoadSum::new(), 0);
         for line in &lines {
             let (whole, part) = line.share(line.shortage);
             shortage += whole;
-            parts.add_ratio(part, line.scaled_period);
-            parts_q64 += q64(part, line.scaled_period);
+            parts.add_ratio(part, line.scaled_period_ns);
+            parts_q64 += q64(part, line.scaled_period_ns);
         }
         Excess { m, largest, lines, shortage, parts, parts_q64, values: Vec::new() }
     }
@@ -218,10 +219,10 @@ impl Excess {
         let (mut parts_q64, mut fall_q64) = (self.parts_q64, u128::try_from(self.m).expect("m > 0") << 64);
         for value in top {
             let line = &self.lines[value.line];
-            self.parts.add_ratio(value.part, line.scaled_period);
-            parts_q64 += q64(value.part, line.scaled_period);
-            if scaled_s > i128::from(line.wcet) {
-                fall_q64 -= q64(line.wcet, line.period);
+            self.parts.add_ratio(value.part, line.scaled_period_ns);
+            parts_q64 += q64(value.part, line.scaled_period_ns);
+            if scaled_s > i128::from(line.wcet_ns) {
+                fall_q64 -= q64(line.wcet_ns, line.period_ns);
             }
         }
         // M(s) <= 0 if the fractions do not exceed what the whole numbers leave.
@@ -240,14 +241,15 @@ impl Excess {
     fn evaluate(&mut self, scaled_s: i128) {
         let lines = &self.lines;
         let value = |(place, line): (usize, &Line)| {
-            let beyond = (scaled_s - i128::from(line.wcet)).max(0);
+            let beyond = (scaled_s - i128::from(line.wcet_ns)).max(0);
             let (whole, part) = line.share(beyond - line.shortage);
-            Value { line: place, whole: whole + i128::from(line.wcet), part }
+            Value { line: place, whole: whole + i128::from(line.wcet_ns), part }
         };
         self.values.clear();
         self.values.extend(lines.iter().enumerate().map(value));
         let larger = |a: &Value, b: &Value| -> Ordering {
-            let cross = |a: &Value, b: &Value| u128::from(a.part) * u128::from(lines[b.line].scaled_period);
+            let cross =
+                |a: &Value, b: &Value| u128::from(a.part) * u128::from(lines[b.line].scaled_period_ns);
             b.whole.cmp(&a.whole).then_with(|| cross(b, a).cmp(&cross(a, b)))
         };
         if self.largest > 0 && self.largest < lines.len() {
@@ -257,9 +259,9 @@ impl Excess {
 
     /// Y_i + x_i + C_i - D_i, rounded up, at least 0.
     fn tardiness(&self, task: &SporadicTask, point: i128, scaled_s: i128) -> u64 {
-        let wcet = i128::from(task.wcet);
+        let wcet = i128::from(task.wcet_ns);
         let response = point + (scaled_s - wcet).max(0) + self.m * wcet;
-        let late = (response - self.m * i128::from(task.deadline)).max(0);
+        let late = (response - self.m * i128::from(task.deadline_rel_ns)).max(0);
         // s is below 2^63, C and Y below 2^50.
         u64::try_from(late / self.m + i128::from(late % self.m > 0)).expect("64 bits")
     }

@@ -53,7 +53,7 @@ impl Test for DeviAnderson {
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
         work.take(tasks.len() as u64)?;
-        if let Some(at) = tasks.iter().position(|task| task.deadline != task.period) {
+        if let Some(at) = tasks.iter().position(|task| task.deadline_rel_ns != task.period_ns) {
             return Ok(Verdict::needs("D = T", Some(at)));
         }
         if let Some(verdict) = not_covered(tasks, processors) {
@@ -64,20 +64,20 @@ impl Test for DeviAnderson {
             return Ok(Verdict::Schedulable(Bounds::Tardiness(vec![0; tasks.len()])));
         }
         let x = common_tardiness(tasks, processors, ceiling as usize - 1);
-        Ok(Verdict::Schedulable(Bounds::Tardiness(tasks.iter().map(|task| x + task.wcet).collect())))
+        Ok(Verdict::Schedulable(Bounds::Tardiness(tasks.iter().map(|task| x + task.wcet_ns).collect())))
     }
 }
 
 /// x, rounded up, for `largest` = L >= 1.
 fn common_tardiness(tasks: &[SporadicTask], processors: u32, largest: usize) -> u64 {
     // Sums of C are at most m 2^50, as U <= m; x is at most half of that.
-    let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet).collect();
+    let mut wcets: Vec<u64> = tasks.iter().map(|task| task.wcet_ns).collect();
     wcets.sort_unstable_by_key(|&wcet| Reverse(wcet));
     let demand = wcets.iter().take(largest).sum::<u64>() - wcets.last().copied().unwrap_or(0);
     let mut by_utilization: Vec<&SporadicTask> = tasks.iter().collect();
-    let cross = |a: &SporadicTask, b: &SporadicTask| u128::from(a.wcet) * u128::from(b.period);
+    let cross = |a: &SporadicTask, b: &SporadicTask| u128::from(a.wcet_ns) * u128::from(b.period_ns);
     by_utilization.sort_unstable_by(|a, b| cross(b, a).cmp(&cross(a, b)));
     let mut capacity = Remaining::of(processors);
-    by_utilization[..largest - 1].iter().for_each(|task| capacity.take(task.wcet, task.period));
+    by_utilization[..largest - 1].iter().for_each(|task| capacity.take(task.wcet_ns, task.period_ns));
     capacity.time_for(demand, u64::MAX).expect("the divisor is at least 2")
 }

@@ -17,7 +17,7 @@ use laxity_model::LoadSum;
 /// ceil(U), exactly. U <= m.
 fn utilization_ceiling(tasks: &[SporadicTask], processors: u32) -> u32 {
     let mut load = LoadSum::new();
-    tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+    tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
     let fits = |count: u32| !load.exceeds(count.into());
     let (mut least, mut most) = (0, processors);
     while least < most {
@@ -35,6 +35,6 @@ fn not_covered(tasks: &[SporadicTask], processors: u32) -> Option<Verdict> {
     if processors > 1 << 12 {
         return Some(Verdict::needs(ASSUMPTIONS[1], None));
     }
-    let late = tasks.iter().position(|task| task.jitter > 0)?;
+    let late = tasks.iter().position(|task| task.jitter_ns > 0)?;
     Some(Verdict::needs(ASSUMPTIONS[0], Some(late)))
 }

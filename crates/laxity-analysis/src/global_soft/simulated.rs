@@ -26,17 +26,17 @@ impl Random {
 
 /// All tasks at 0, then as early as they may.
 pub(super) fn synchronous(tasks: &[SporadicTask], end: u64) -> Arrivals {
-    tasks.iter().map(|task| (0..).map(|k| k * task.period).take_while(|&at| at < end).collect()).collect()
+    tasks.iter().map(|task| (0..).map(|k| k * task.period_ns).take_while(|&at| at < end).collect()).collect()
 }
 
 /// Mostly as early as they may, from anywhere in the first period.
 pub(super) fn sporadic(tasks: &[SporadicTask], end: u64, random: &mut Random) -> Arrivals {
     let mut of = |task: &SporadicTask| {
-        let (mut at, mut arrivals) = (random.within(0, task.period), Vec::new());
+        let (mut at, mut arrivals) = (random.within(0, task.period_ns), Vec::new());
         while at < end {
             arrivals.push(at);
-            let late = if random.within(0, 7) == 0 { random.within(0, task.period) } else { 0 };
-            at += task.period + late;
+            let late = if random.within(0, 7) == 0 { random.within(0, task.period_ns) } else { 0 };
+            at += task.period_ns + late;
         }
         arrivals
     };
@@ -52,16 +52,18 @@ pub(super) fn tardiness(
 ) -> Vec<u64> {
     let m = u64::from(processors);
     // m times the absolute priority point, and so much that it is positive.
-    let shift = tasks.iter().map(|task| task.wcet).max().unwrap_or(0);
+    let shift = tasks.iter().map(|task| task.wcet_ns).max().unwrap_or(0);
     let priority = |place: usize, arrival: u64| {
         let task = &tasks[place];
         match points {
-            PriorityPoints::Deadline => m * (arrival + task.deadline + shift),
-            PriorityPoints::FairLateness => m * (arrival + task.deadline + shift) - (m - 1) * task.wcet,
+            PriorityPoints::Deadline => m * (arrival + task.deadline_rel_ns + shift),
+            PriorityPoints::FairLateness => {
+                m * (arrival + task.deadline_rel_ns + shift) - (m - 1) * task.wcet_ns
+            }
         }
     };
     let mut next = vec![0; tasks.len()];
-    let mut left: Vec<u64> = tasks.iter().map(|task| task.wcet).collect();
+    let mut left: Vec<u64> = tasks.iter().map(|task| task.wcet_ns).collect();
     let mut late = vec![0; tasks.len()];
     let mut now = 0;
     while next.iter().zip(arrivals).any(|(&next, of)| next < of.len()) {
@@ -73,9 +75,9 @@ pub(super) fn tardiness(
         for &place in pending.iter().take(processors as usize) {
             left[place] -= 1;
             if left[place] == 0 {
-                let deadline_abs = arrivals[place][next[place]] + tasks[place].deadline;
+                let deadline_abs = arrivals[place][next[place]] + tasks[place].deadline_rel_ns;
                 late[place] = late[place].max(now.saturating_sub(deadline_abs));
-                left[place] = tasks[place].wcet;
+                left[place] = tasks[place].wcet_ns;
                 next[place] += 1;
             }
         }

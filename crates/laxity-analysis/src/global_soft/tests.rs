@@ -70,7 +70,7 @@ fn what_is_not_covered_is_said() {
     let judge = |test: &dyn Test, tasks: &[SporadicTask], m| test.judge(tasks, m, &mut Work::default());
     assert_eq!(judge(&DeviAnderson, &tasks, 2), Verdict::needs("D = T", Some(1)));
     assert!(judge(&G_EDF, &tasks, 2).is_schedulable());
-    tasks[0].jitter = 1;
+    tasks[0].jitter_ns = 1;
     assert_eq!(judge(&G_EDF, &tasks, 2), Verdict::needs("J = 0", Some(0)));
     assert_eq!(judge(&G_FL, &tasks[1..], 5_000), Verdict::needs("m <= 2^12", None));
     let mut none = Work::steps(1);
@@ -117,7 +117,7 @@ fn random_tasks(random: &mut Random, processors: u32, constrained: bool) -> Vec<
     }
     if constrained {
         for task in &mut tasks {
-            task.deadline = random.within(1, task.period * 2);
+            task.deadline_rel_ns = random.within(1, task.period_ns * 2);
         }
     }
     let last = tasks.len() - 1;
@@ -177,19 +177,20 @@ fn the_vector_is_the_least_that_is_compliant() {
         let rational = |n: u64, d: u64| Utilization::ratio(n, d).as_rational().clone();
         let zero = || rational(0, 1);
         let whole = |n: u64| rational(n, 1);
-        let first = tasks.iter().map(|task| task.deadline).min().unwrap_or(0);
+        let first = tasks.iter().map(|task| task.deadline_rel_ns).min().unwrap_or(0);
         let shortage = |task: &SporadicTask| {
-            let point = rational(task.deadline - first, task.period);
-            whole(task.wcet) * (whole(1) - point).max(zero())
+            let point = rational(task.deadline_rel_ns - first, task.period_ns);
+            whole(task.wcet_ns) * (whole(1) - point).max(zero())
         };
-        let ceiling = tasks.iter().fold(zero(), |sum, task| sum + rational(task.wcet, task.period)).ceil();
+        let ceiling =
+            tasks.iter().fold(zero(), |sum, task| sum + rational(task.wcet_ns, task.period_ns)).ceil();
         let largest = (0..=4).find(|&count| whole(count) >= ceiling).expect("at most m") - 1;
         let excess = |scaled_s: u64| {
             let mut values: Vec<_> = tasks
                 .iter()
                 .map(|task| {
-                    let x = rational(scaled_s.saturating_sub(task.wcet), m.into());
-                    x * rational(task.wcet, task.period) + whole(task.wcet) - shortage(task)
+                    let x = rational(scaled_s.saturating_sub(task.wcet_ns), m.into());
+                    x * rational(task.wcet_ns, task.period_ns) + whole(task.wcet_ns) - shortage(task)
                 })
                 .collect();
             values.sort();
@@ -201,13 +202,13 @@ fn the_vector_is_the_least_that_is_compliant() {
         let wanted: Vec<_> = tasks
             .iter()
             .map(|task| {
-                let x = rational(scaled_s.saturating_sub(task.wcet), m.into());
-                let late = whole(task.wcet) + x - whole(first);
+                let x = rational(scaled_s.saturating_sub(task.wcet_ns), m.into());
+                let late = whole(task.wcet_ns) + x - whole(first);
                 Utilization::from(late.ceil().max(zero()))
             })
             .collect();
         let found = bounds(&G_EDF, &tasks, m);
-        let implicit = tasks.iter().all(|task| task.deadline == task.period);
+        let implicit = tasks.iter().all(|task| task.deadline_rel_ns == task.period_ns);
         if !(implicit && largest == 0) {
             let found: Vec<_> = found.into_iter().map(Utilization::whole).collect();
             assert_eq!(found, wanted, "seed {seed}: {tasks:?} on {m}, m s = {scaled_s}");

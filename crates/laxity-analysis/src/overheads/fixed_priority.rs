@@ -42,8 +42,8 @@ impl Accounting for FixedPriority {
         let ipi = if self.interrupts == Interrupts::Dedicated { costs.ipi } else { 0 };
         let mut result = Inflated::of(tasks, |place, task| {
             Ok(SporadicTask {
-                wcet: task.wcet + dispatch + displaced.by_others_than(place),
-                jitter: task.jitter + costs.release_latency + costs.release + ipi,
+                wcet_ns: task.wcet_ns + dispatch + displaced.by_others_than(place),
+                jitter_ns: task.jitter_ns + costs.release_latency + costs.release + ipi,
                 ..*task
             })
         })?;
@@ -62,7 +62,7 @@ impl FixedPriority {
         tasks: &[SporadicTask],
     ) -> Result<Vec<SporadicTask>, Rejected> {
         let handler = |wcet, period| SporadicTask {
-            jitter: costs.release_latency,
+            jitter_ns: costs.release_latency,
             ..SporadicTask::implicit(wcet, period)
         };
         let releases = match self.interrupts {
@@ -70,9 +70,10 @@ impl FixedPriority {
             Interrupts::Dedicated => &[],
         };
         let tick = handler(costs.tick, overheads.tick_period());
-        let all = [tick].into_iter().chain(releases.iter().map(|task| handler(costs.release, task.period)));
-        let costly: Vec<SporadicTask> = all.filter(|interrupt| interrupt.wcet > 0).collect();
-        if costly.iter().any(|interrupt| interrupt.wcet > interrupt.period) {
+        let all =
+            [tick].into_iter().chain(releases.iter().map(|task| handler(costs.release, task.period_ns)));
+        let costly: Vec<SporadicTask> = all.filter(|interrupt| interrupt.wcet_ns > 0).collect();
+        if costly.iter().any(|interrupt| interrupt.wcet_ns > interrupt.period_ns) {
             return Err(Rejected::all(RejectedWhy::InterruptOverload));
         }
         Ok(costly)

@@ -19,13 +19,13 @@ pub struct Inflated {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Eaten {
     /// C' - C.
-    pub wcet: u64,
+    pub wcet_ns: u64,
     /// D - D'.
-    pub deadline: u64,
+    pub deadline_rel_ns: u64,
     /// T - T'.
-    pub period: u64,
+    pub period_ns: u64,
     /// J' - J.
-    pub jitter: u64,
+    pub jitter_ns: u64,
 }
 
 /// Overheads leave no room.
@@ -110,8 +110,10 @@ impl From<Rejected> for Verdict {
 pub(super) fn check(tasks: &[SporadicTask], working_sets: &[u64]) -> Result<(), Rejected> {
     assert_eq!(tasks.len(), working_sets.len(), "a working set for each task");
     let no_task = |task: &SporadicTask| {
-        [task.wcet, task.deadline, task.period].iter().any(|&value| value == 0 || value > TIME_MAX)
-            || task.jitter > TIME_MAX
+        [task.wcet_ns, task.deadline_rel_ns, task.period_ns]
+            .iter()
+            .any(|&value| value == 0 || value > TIME_MAX)
+            || task.jitter_ns > TIME_MAX
     };
     let at = tasks.iter().position(no_task);
     at.map_or(Ok(()), |task| Err(Rejected::at(task, RejectedWhy::NoTask)))
@@ -127,15 +129,16 @@ impl Inflated {
         let mut eaten = Vec::with_capacity(given.len());
         for (place, before) in given.iter().enumerate() {
             let after = inflated(place, before).map_err(|reason| Rejected::at(place, reason))?;
-            let fits = after.wcet <= after.density_window() && after.jitter + after.wcet <= after.deadline;
+            let fits = after.wcet_ns <= after.density_window()
+                && after.jitter_ns + after.wcet_ns <= after.deadline_rel_ns;
             if !fits {
                 return Err(Rejected::at(place, RejectedWhy::Overrun));
             }
             eaten.push(Eaten {
-                wcet: after.wcet - before.wcet,
-                deadline: before.deadline - after.deadline,
-                period: before.period - after.period,
-                jitter: after.jitter - before.jitter,
+                wcet_ns: after.wcet_ns - before.wcet_ns,
+                deadline_rel_ns: before.deadline_rel_ns - after.deadline_rel_ns,
+                period_ns: before.period_ns - after.period_ns,
+                jitter_ns: after.jitter_ns - before.jitter_ns,
             });
             tasks.push(after);
         }

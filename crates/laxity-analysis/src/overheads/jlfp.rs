@@ -50,7 +50,7 @@ impl Accounting for JobLevel {
         };
         let dispatch = 2 * (costs.schedule + costs.context_switch);
         Inflated::of(tasks, |place, task| {
-            let work = task.wcet + dispatch + displaced.by_others_than(place);
+            let work = task.wcet_ns + dispatch + displaced.by_others_than(place);
             let wcet = interrupted.inflated(work.into()).ok_or(RejectedWhy::Overrun)? + distance;
             shortened(task, wcet, costs.release_latency)
         })

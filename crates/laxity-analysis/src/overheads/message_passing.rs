@@ -36,7 +36,7 @@ impl Accounting for MessagePassing {
         let dispatch = 3 * (costs.schedule + costs.context_switch);
         let round_trip = costs.request + costs.dsp + 2 * costs.ipi + costs.release;
         Inflated::of(tasks, |place, task| {
-            let work = task.wcet + dispatch + displaced.by_others_than(place);
+            let work = task.wcet_ns + dispatch + displaced.by_others_than(place);
             let wcet = interrupted.inflated(work.into()).ok_or(RejectedWhy::Overrun)? + round_trip;
             shortened(task, wcet, costs.release_latency)
         })

@@ -81,7 +81,7 @@ pub struct Overheads {
     functions: [Option<Monotone>; KINDS],
     /// The delay is the largest of these.
     cache: Vec<Monotone>,
-    tick_period: u64,
+    tick_period_ns: u64,
     displacements: Displacements,
 }
 
@@ -97,7 +97,7 @@ impl Overheads {
         Overheads {
             functions: [const { None }; KINDS],
             cache: Vec::new(),
-            tick_period: TICK_PERIOD_DEFAULT,
+            tick_period_ns: TICK_PERIOD_DEFAULT,
             displacements: Displacements::Counted,
         }
     }
@@ -121,13 +121,13 @@ impl Overheads {
     #[must_use]
     pub fn with_tick_period(mut self, ns: u64) -> Self {
         assert!(ns > 0, "ticks have a period");
-        self.tick_period = ns;
+        self.tick_period_ns = ns;
         self
     }
 
     /// Q in ns.
     pub fn tick_period(&self) -> u64 {
-        self.tick_period
+        self.tick_period_ns
     }
 
     /// With or without what displaced jobs pay under schedulers that push; it means nothing to others.

@@ -17,8 +17,8 @@ use crate::{SporadicTask, TIME_MAX};
 pub(super) struct InterruptedTime {
     left: Remaining,
     /// 2 (tck + N rel + ev)
-    delay: u128,
-    release_latency: u64,
+    delay_ns: u128,
+    release_latency_ns: u64,
 }
 
 impl InterruptedTime {
@@ -31,7 +31,7 @@ impl InterruptedTime {
         let mut left = Remaining::of(1);
         left.take(costs.tick, overheads.tick_period());
         if costs.release > 0 {
-            released.iter().for_each(|task| left.take(costs.release, task.period));
+            released.iter().for_each(|task| left.take(costs.release, task.period_ns));
         }
         // A unit of work takes finite time unless nothing is left.
         if left.time_for(1, u64::MAX).is_none() {
@@ -39,21 +39,21 @@ impl InterruptedTime {
         }
         let releases = u128::from(costs.release) * released.len() as u128;
         let delay = 2 * (u128::from(costs.tick) + releases + u128::from(costs.release_latency));
-        Ok(InterruptedTime { left, delay, release_latency: costs.release_latency })
+        Ok(InterruptedTime { left, delay_ns: delay, release_latency_ns: costs.release_latency })
     }
 
     /// A/s + 2 c_pre, rounded up; nothing if it exceeds every period.
     pub(super) fn inflated(&self, work: u128) -> Option<u64> {
         // Twice ev of at most 2^50 is subtracted from what is at least B: above 2^52, more than 2^51 remain.
         const LONGEST: u64 = 4 * TIME_MAX;
-        let work = u64::try_from(work + self.delay).ok().filter(|&work| work <= LONGEST)?;
-        Some(self.left.time_for(work, LONGEST)? - 2 * self.release_latency)
+        let work = u64::try_from(work + self.delay_ns).ok().filter(|&work| work <= LONGEST)?;
+        Some(self.left.time_for(work, LONGEST)? - 2 * self.release_latency_ns)
     }
 }
 
 /// cpd_i: a preempted job may have to load again what the largest working set of another task has displaced.
 pub(super) struct Displaced {
-    delay: u64,
+    delay_ns: u64,
     /// The task with the largest working set, and the delay by the next.
     largest: Option<(usize, u64)>,
 }
@@ -62,18 +62,18 @@ impl Displaced {
     /// O(n)
     pub(super) fn new(overheads: &Overheads, working_sets: &[u64]) -> Self {
         let largest = working_sets.iter().enumerate().max_by_key(|&(_, bytes)| bytes).map(|(place, _)| place);
-        let Some(largest) = largest else { return Displaced { delay: 0, largest: None } };
+        let Some(largest) = largest else { return Displaced { delay_ns: 0, largest: None } };
         let others = working_sets[..largest].iter().chain(&working_sets[largest + 1..]).max();
         // Alone, a task is preempted by none.
         let next = others.map_or(0, |&bytes| overheads.cache_delay(bytes));
-        Displaced { delay: overheads.cache_delay(working_sets[largest]), largest: Some((largest, next)) }
+        Displaced { delay_ns: overheads.cache_delay(working_sets[largest]), largest: Some((largest, next)) }
     }
 
     /// D(max over j != i of WSS_j).
     pub(super) fn by_others_than(&self, task: usize) -> u64 {
         match self.largest {
             Some((largest, next)) if largest == task => next,
-            _ => self.delay,
+            _ => self.delay_ns,
         }
     }
 }
@@ -87,6 +87,6 @@ pub(super) fn shortened(
     if release_latency >= task.density_window() {
         return Err(RejectedWhy::NoWindow);
     }
-    let (deadline, period) = (task.deadline - release_latency, task.period - release_latency);
-    Ok(SporadicTask { wcet, deadline, period, ..*task })
+    let (deadline, period) = (task.deadline_rel_ns - release_latency, task.period_ns - release_latency);
+    Ok(SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, period_ns: period, ..*task })
 }

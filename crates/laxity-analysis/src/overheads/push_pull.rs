@@ -72,7 +72,7 @@ impl Accounting for PushPull<'_> {
             let work = dispatch + reloaded.by_others_than(place);
             let one = interrupted.inflated(work.into()).ok_or(RejectedWhy::Overrun)? + costs.ipi;
             let count = self.displacements(place, tasks, costs.release_latency, one);
-            let wcet = u128::from(once.tasks[place].wcet) + u128::from(one) * count;
+            let wcet = u128::from(once.tasks[place].wcet_ns) + u128::from(one) * count;
             let wcet = u64::try_from(wcet).ok().filter(|&wcet| wcet <= TIME_MAX);
             shortened(task, wcet.ok_or(RejectedWhy::Overrun)?, costs.release_latency)
         })
@@ -85,14 +85,14 @@ impl PushPull<'_> {
         let chain = u128::from(self.processors) * u128::from(one);
         let own = u128::from(self.deadlines[place]);
         let by = |(other, task): (usize, &SporadicTask)| {
-            let noticed = own + u128::from(release_latency) + u128::from(task.jitter) + chain;
+            let noticed = own + u128::from(release_latency) + u128::from(task.jitter_ns) + chain;
             let within = match self.order {
                 Order::Tasks => (other < place).then_some(noticed),
                 Order::Deadlines => {
                     noticed.checked_sub(self.deadlines[other].into()).filter(|_| other != place)
                 }
             };
-            within.map_or(0, |within| within / u128::from(task.period) + 1)
+            within.map_or(0, |within| within / u128::from(task.period_ns) + 1)
         };
         tasks.iter().enumerate().map(by).sum()
     }

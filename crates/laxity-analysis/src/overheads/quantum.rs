@@ -50,10 +50,10 @@ impl Accounting for QuantumBased {
             (left > 0).then_some(left)
         };
         let inflated = Inflated::of(tasks, |_, task| {
-            let wcet = task.wcet.div_ceil(effective).checked_mul(quantum).ok_or(RejectedWhy::Overrun)?;
-            let deadline = left(task.deadline).ok_or(RejectedWhy::QuantumWindow)?;
-            let period = left(task.period).ok_or(RejectedWhy::QuantumWindow)?;
-            Ok(SporadicTask { wcet, deadline, period, ..*task })
+            let wcet = task.wcet_ns.div_ceil(effective).checked_mul(quantum).ok_or(RejectedWhy::Overrun)?;
+            let deadline = left(task.deadline_rel_ns).ok_or(RejectedWhy::QuantumWindow)?;
+            let period = left(task.period_ns).ok_or(RejectedWhy::QuantumWindow)?;
+            Ok(SporadicTask { wcet_ns: wcet, deadline_rel_ns: deadline, period_ns: period, ..*task })
         });
         inflated.map_err(|why| match why.reason {
             RejectedWhy::Overrun => Rejected { reason: RejectedWhy::QuantumOverrun, ..why },

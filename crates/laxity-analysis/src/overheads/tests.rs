@@ -35,7 +35,7 @@ fn tasks() -> Vec<SporadicTask> {
 const WORKING_SETS: [u64; 2] = [64, 32];
 
 fn wcets(inflated: &Inflated) -> Vec<u64> {
-    inflated.tasks.iter().map(|task| task.wcet).collect()
+    inflated.tasks.iter().map(|task| task.wcet_ns).collect()
 }
 
 fn job_level(processors: u32, interrupts: Interrupts) -> Inflated {
@@ -48,8 +48,8 @@ fn shared_interrupts_by_hand() {
     // C' = (40 + 2 (3 + 2) + 6)/0.8 + 2 63.5 + 4 = 70 + 127 + 4 = 201; (60 + 10 + 8)/0.8 + 131 = 228.5.
     let inflated = job_level(4, Interrupts::Shared);
     assert_eq!(wcets(&inflated), [201_000, 228_500]);
-    assert!(inflated.tasks.iter().all(|task| task.period == 396_000 && task.deadline == 396_000));
-    let eaten = |wcet| Eaten { wcet, deadline: 4_000, period: 4_000, jitter: 0 };
+    assert!(inflated.tasks.iter().all(|task| task.period_ns == 396_000 && task.deadline_rel_ns == 396_000));
+    let eaten = |wcet| Eaten { wcet_ns: wcet, deadline_rel_ns: 4_000, period_ns: 4_000, jitter_ns: 0 };
     assert_eq!((inflated.eaten, inflated.interrupts), (vec![eaten(161_000), eaten(168_500)], 0));
     // One processor interrupts no other: 4 us less.
     assert_eq!(wcets(&job_level(1, Interrupts::Shared)), [197_000, 224_500]);
@@ -61,7 +61,7 @@ fn dedicated_interrupts_by_hand() {
     // C' = 56/0.9 + 23.11... + 24 = 109.33...; 78/0.9 + 47.11... = 133.77..., rounded up to ns.
     let inflated = job_level(4, Interrupts::Dedicated);
     assert_eq!(wcets(&inflated), [109_334, 133_778]);
-    assert_eq!(inflated.tasks[1].deadline, 396_000);
+    assert_eq!(inflated.tasks[1].deadline_rel_ns, 396_000);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn message_passing_by_hand() {
     // = 134.88...; (60 + 15 + 8)/0.9 + 67.11... = 159.33...
     let inflated = MessagePassing.inflate(&overheads(), &tasks(), &WORKING_SETS).expect("room");
     assert_eq!(wcets(&inflated), [134_889, 159_334]);
-    assert!(inflated.tasks.iter().all(|task| task.period == 396_000 && task.deadline == 396_000));
+    assert!(inflated.tasks.iter().all(|task| task.period_ns == 396_000 && task.deadline_rel_ns == 396_000));
 }
 
 #[test]
@@ -106,15 +106,15 @@ fn displacements_by_hand() {
 fn fixed_priorities_by_hand() {
     let accounting = |interrupts| FixedPriority { interrupts };
     let interrupt =
-        |wcet, period| SporadicTask { jitter: 4 * US, ..SporadicTask::implicit(wcet * US, period * US) };
+        |wcet, period| SporadicTask { jitter_ns: 4 * US, ..SporadicTask::implicit(wcet * US, period * US) };
     let task =
-        |wcet, jitter| SporadicTask { jitter: jitter * US, ..SporadicTask::implicit(wcet * US, 400 * US) };
+        |wcet, jitter| SporadicTask { jitter_ns: jitter * US, ..SporadicTask::implicit(wcet * US, 400 * US) };
     // C' = 40 + 10 + 6 and 60 + 10 + 8; J' = 4 + 20, and + 4 if a release is handled elsewhere.
     let shared = accounting(Interrupts::Shared).inflate(&overheads(), &tasks(), &WORKING_SETS).expect("room");
     let releases = [interrupt(20, 400), interrupt(20, 400)];
     assert_eq!(shared.tasks, [&[interrupt(10, 100)], &releases[..], &[task(56, 24), task(78, 24)]].concat());
     assert_eq!(shared.interrupts, 3);
-    let eaten = Eaten { wcet: 16_000, jitter: 24_000, ..Eaten::default() };
+    let eaten = Eaten { wcet_ns: 16_000, jitter_ns: 24_000, ..Eaten::default() };
     assert_eq!(shared.eaten[0], eaten);
     let dedicated =
         accounting(Interrupts::Dedicated).inflate(&overheads(), &tasks(), &WORKING_SETS).expect("room");
@@ -129,7 +129,8 @@ fn quanta_by_hand() {
     let accounting = |interrupts, aligned, staggered| QuantumBased { interrupts, aligned, staggered };
     let inflate = |accounting: QuantumBased| {
         accounting.inflate(&overheads(), &tasks(), &WORKING_SETS).map(|inflated| {
-            let task = |task: &SporadicTask| [task.wcet / US, task.deadline / US, task.period / US];
+            let task =
+                |task: &SporadicTask| [task.wcet_ns / US, task.deadline_rel_ns / US, task.period_ns / US];
             inflated.tasks.iter().map(task).collect::<Vec<_>>()
         })
     };
@@ -154,7 +155,7 @@ fn quanta_are_whole_where_nothing_costs_anything() {
         let accounting = QuantumBased { interrupts: Interrupts::Shared, aligned, staggered: None };
         let inflated = accounting.inflate(&Overheads::none().with_tick_period(quantum), &[task], &[0])?;
         let task = inflated.tasks[0];
-        Ok([task.wcet, task.deadline, task.period])
+        Ok([task.wcet_ns, task.deadline_rel_ns, task.period_ns])
     };
     let (fifteen, late) = (SporadicTask::implicit(15, 30), SporadicTask::constrained(15, 25, 30));
     assert_eq!(
@@ -180,7 +181,7 @@ fn staggering_costs_most_of_a_quantum() {
     let task = [SporadicTask::implicit(US, 5_000 * US)];
     let period = |staggered| {
         let accounting = QuantumBased { interrupts: Interrupts::Dedicated, aligned: true, staggered };
-        accounting.inflate(&overheads, &task, &[0]).expect("room").tasks[0].period / US
+        accounting.inflate(&overheads, &task, &[0]).expect("room").tasks[0].period_ns / US
     };
     assert_eq!([None, Some(1), Some(2), Some(64)].map(period), [5_000, 5_000, 4_000, 4_000]);
     // A period of 5.5 ms has room for half a quantum, but not for 63/64 of one.
@@ -188,7 +189,7 @@ fn staggering_costs_most_of_a_quantum() {
     let period = |processors| {
         let staggered = Some(processors);
         let accounting = QuantumBased { interrupts: Interrupts::Dedicated, aligned: true, staggered };
-        accounting.inflate(&overheads, &task, &[0]).expect("room").tasks[0].period / US
+        accounting.inflate(&overheads, &task, &[0]).expect("room").tasks[0].period_ns / US
     };
     assert_eq!([2, 64].map(period), [5_000, 4_000]);
 }
@@ -201,7 +202,7 @@ fn overheads_depend_on_the_number_of_tasks() {
     let overheads = Overheads::none().with(Overhead::Schedule, schedule);
     let inflate = |accounting: &dyn Accounting, tasks: usize| {
         let all = vec![SporadicTask::implicit(90_000, 1_000_000); tasks];
-        accounting.inflate(&overheads, &all, &vec![0; tasks]).expect("room").eaten[0].wcet
+        accounting.inflate(&overheads, &all, &vec![0; tasks]).expect("room").eaten[0].wcet_ns
     };
     let job_level = JobLevel { processors: 1, interrupts: Interrupts::Shared };
     let fixed = FixedPriority { interrupts: Interrupts::Shared };
@@ -213,7 +214,7 @@ fn overheads_depend_on_the_number_of_tasks() {
     let wcet = |tasks: usize| {
         let all = vec![SporadicTask::implicit(98_000, 1_000_000); tasks];
         let overheads = overheads.clone().with_tick_period(100_000);
-        quantum.inflate(&overheads, &all, &vec![0; tasks]).expect("room").tasks[0].wcet
+        quantum.inflate(&overheads, &all, &vec![0; tasks]).expect("room").tasks[0].wcet_ns
     };
     assert_eq!([1, 2, 3].map(wcet), [100_000, 100_000, 200_000]);
 }
@@ -228,7 +229,7 @@ fn displaced_by_the_largest_of_the_others() {
         let all = vec![SporadicTask::implicit(1, 1_000_000); working_sets.len()];
         let job_level = JobLevel { processors: 2, interrupts: Interrupts::Shared };
         let inflated = job_level.inflate(&overheads, &all, working_sets).expect("room");
-        inflated.eaten.iter().map(|eaten| eaten.wcet).collect()
+        inflated.eaten.iter().map(|eaten| eaten.wcet_ns).collect()
     };
     assert_eq!(eaten(&[100, 700, 300]), [700, 300, 700]);
     assert_eq!(eaten(&[700, 700, 300]), [700; 3]);
@@ -275,8 +276,10 @@ fn the_largest_overheads_do_not_overflow() {
     let most = Monotone::constant(u64::MAX);
     let overheads = Overhead::ALL.into_iter().fold(Overheads::none(), |o, kind| o.with(kind, most.clone()));
     let overheads = overheads.with_cache(vec![most]).with_tick_period(u64::MAX);
-    let task =
-        SporadicTask { jitter: crate::TIME_MAX, ..SporadicTask::implicit(crate::TIME_MAX, crate::TIME_MAX) };
+    let task = SporadicTask {
+        jitter_ns: crate::TIME_MAX,
+        ..SporadicTask::implicit(crate::TIME_MAX, crate::TIME_MAX)
+    };
     for accounting in accountings() {
         assert!(accounting.inflate(&overheads, &vec![task; 1_000], &[u64::MAX; 1_000]).is_err());
     }
@@ -320,7 +323,10 @@ fn random_tasks() -> impl Strategy<Value = Vec<(SporadicTask, u64)>> {
 fn harder(one: &Inflated, other: &Inflated) -> bool {
     let tasks = |inflated: &Inflated| inflated.tasks[inflated.interrupts..].to_vec();
     tasks(one).iter().zip(&tasks(other)).all(|(a, b)| {
-        a.wcet <= b.wcet && a.deadline >= b.deadline && a.period >= b.period && a.jitter <= b.jitter
+        a.wcet_ns <= b.wcet_ns
+            && a.deadline_rel_ns >= b.deadline_rel_ns
+            && a.period_ns >= b.period_ns
+            && a.jitter_ns <= b.jitter_ns
     })
 }
 
@@ -365,7 +371,7 @@ laxity_seeds::properties! {
         let costs = overheads.at(tasks.len());
         let ticks = rational(costs.tick, 5_000);
         let (count, releases) = if dedicated { (0, whole(0)) } else {
-            let sum = tasks.iter().map(|task| rational(costs.release, task.period));
+            let sum = tasks.iter().map(|task| rational(costs.release, task.period_ns));
             (tasks.len() as u64, sum.fold(whole(0), |sum, one| sum + one))
         };
         let speed = whole(1) - &ticks - &releases;
@@ -381,14 +387,14 @@ laxity_seeds::properties! {
             for (place, task) in tasks.iter().enumerate() {
                 let others = working_sets.iter().enumerate().filter(|&(other, _)| other != place);
                 let displaced = others.map(|(_, &bytes)| overheads.cache_delay(bytes)).max().unwrap_or(0);
-                let work = task.wcet + 2 * (costs.schedule + costs.context_switch) + displaced;
+                let work = task.wcet_ns + 2 * (costs.schedule + costs.context_switch) + displaced;
                 let wcet = whole(work) / &speed + whole(2) * &delay / &speed + whole(distance);
                 wanted.push(Utilization::from(wcet.ceil()));
             }
         }
         match found {
             Ok(found) => {
-                let wcets: Vec<_> = found.tasks.iter().map(|task| Utilization::whole(task.wcet)).collect();
+                let wcets: Vec<_> = found.tasks.iter().map(|task| Utilization::whole(task.wcet_ns)).collect();
                 prop_assert_eq!(wcets, wanted);
             }
             Err(Rejected { reason: RejectedWhy::InterruptOverload, .. }) => prop_assert!(wanted.is_empty()),

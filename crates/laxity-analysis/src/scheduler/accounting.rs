@@ -52,18 +52,19 @@ impl Analysed {
         let mut inflated = match overheads {
             None => free(seen),
             Some(overheads) => {
-                let deadlines: Vec<u64> = tasks.iter().map(|task| task.deadline).collect();
+                let deadlines: Vec<u64> = tasks.iter().map(|task| task.deadline_rel_ns).collect();
                 let cell = Charged { processors, tasks: &seen, working_sets, deadlines: &deadlines };
                 self.charge(priorities, overheads, &cell)?
             }
         };
         let (interrupts, own) = inflated.tasks.split_at_mut(inflated.interrupts);
-        interrupts.iter_mut().for_each(|interrupt| interrupt.deadline = TIME_MAX);
+        interrupts.iter_mut().for_each(|interrupt| interrupt.deadline_rel_ns = TIME_MAX);
         if guarantee == Guarantee::Soft && priorities != Priorities::Pfair {
             for (at, (after, before)) in own.iter_mut().zip(tasks).enumerate() {
-                let left = before.deadline.checked_sub(inflated.eaten[at].deadline);
+                let left = before.deadline_rel_ns.checked_sub(inflated.eaten[at].deadline_rel_ns);
                 let no_window = Rejected { task: Some(at), reason: RejectedWhy::NoWindow };
-                after.deadline = left.filter(|&left| left > 0 || before.deadline == 0).ok_or(no_window)?;
+                after.deadline_rel_ns =
+                    left.filter(|&left| left > 0 || before.deadline_rel_ns == 0).ok_or(no_window)?;
             }
         }
         Ok(inflated)
@@ -117,7 +118,7 @@ impl Analysed {
     /// one.
     pub(super) fn not_aligned(self, tasks: &[SporadicTask], overheads: Option<&Overheads>) -> Option<usize> {
         let quantum = overheads.filter(|_| self.quanta().aligned)?.tick_period();
-        tasks.iter().position(|task| !task.period.is_multiple_of(quantum))
+        tasks.iter().position(|task| !task.period_ns.is_multiple_of(quantum))
     }
 }
 
@@ -133,11 +134,11 @@ impl Quanta {
 /// The task without the deadline that it may miss. Nothing else is touched: what is no task stays none.
 fn unlimited(task: &SporadicTask, priorities: Priorities) -> SporadicTask {
     let deadline = match priorities {
-        _ if !(1..=TIME_MAX).contains(&task.deadline) => task.deadline,
-        Priorities::Pfair => task.deadline.max(task.period),
+        _ if !(1..=TIME_MAX).contains(&task.deadline_rel_ns) => task.deadline_rel_ns,
+        Priorities::Pfair => task.deadline_rel_ns.max(task.period_ns),
         _ => TIME_MAX,
     };
-    SporadicTask { deadline, ..*task }
+    SporadicTask { deadline_rel_ns: deadline, ..*task }
 }
 
 fn free(tasks: Vec<SporadicTask>) -> Inflated {

@@ -17,13 +17,15 @@ use crate::{Bounds, SporadicTask};
 /// When jobs have completed at the latest after their arrivals, from what a test says of them: by D if it says nothing.
 pub(super) fn completions(tasks: &[SporadicTask], bounds: Bounds) -> Vec<u64> {
     match bounds {
-        Bounds::None => tasks.iter().map(|task| task.deadline).collect(),
+        Bounds::None => tasks.iter().map(|task| task.deadline_rel_ns).collect(),
         Bounds::ResponseTimes(responses) => responses,
-        Bounds::Tardiness(late) => late.iter().zip(tasks).map(|(late, task)| task.deadline + late).collect(),
+        Bounds::Tardiness(late) => {
+            late.iter().zip(tasks).map(|(late, task)| task.deadline_rel_ns + late).collect()
+        }
     }
 }
 
 /// R: after the arrival of a job of the task as given.
 pub(super) fn response(completion: u64, eaten: &Eaten) -> u64 {
-    completion + eaten.period
+    completion + eaten.period_ns
 }

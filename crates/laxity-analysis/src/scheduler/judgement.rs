@@ -205,8 +205,8 @@ impl Analysed {
     /// The value by which a task is ordered under fixed priorities; nothing if it has none.
     fn rank(self, set: &Placed<'_>, number: usize) -> Option<u64> {
         match self.rule() {
-            Some(PriorityRule::RateMonotonic) => Some(set.tasks[number].period),
-            Some(PriorityRule::DeadlineMonotonic) => Some(set.tasks[number].deadline),
+            Some(PriorityRule::RateMonotonic) => Some(set.tasks[number].period_ns),
+            Some(PriorityRule::DeadlineMonotonic) => Some(set.tasks[number].deadline_rel_ns),
             Some(PriorityRule::Given) => set.given_priorities.get(number).map(|&given| given.into()),
             Some(PriorityRule::EarliestDeadlineFirst) => Some(0),
             None => match self {
@@ -420,7 +420,7 @@ impl<'a> Whole<'a> {
 
     fn add(&mut self, inside: &Inside, proven: Proven, eaten: &[Eaten]) {
         for ((&number, completion), eaten) in inside.numbers.iter().zip(proven.completions).zip(eaten) {
-            let (response, deadline) = (response(completion, eaten), self.tasks[number].deadline);
+            let (response, deadline) = (response(completion, eaten), self.tasks[number].deadline_rel_ns);
             self.bounds[number] = match self.guarantee {
                 Guarantee::Hard => response.min(deadline),
                 Guarantee::Soft => response.saturating_sub(deadline),

@@ -49,7 +49,7 @@ impl Analysed {
         if !self.reclaims() {
             return None;
         }
-        if let Some(at) = tasks.iter().position(|task| task.deadline > task.period) {
+        if let Some(at) = tasks.iter().position(|task| task.deadline_rel_ns > task.period_ns) {
             return Some((DONE_BEFORE_NEXT, Some(at)));
         }
         let bounds_tardiness = |test: &&dyn Test| test.info().guarantee == Guarantee::Soft;
@@ -59,8 +59,8 @@ impl Analysed {
     /// Makes every job complete before the next one of its task arrives, if a test accepts what is left (3).
     pub(super) fn sleep_between_jobs(self, tasks: &mut [SporadicTask]) {
         if self.reclaims() {
-            let until_next = tasks.iter_mut().filter(|task| task.deadline == task.period);
-            until_next.for_each(|task| task.wcet = task.wcet.saturating_add(1));
+            let until_next = tasks.iter_mut().filter(|task| task.deadline_rel_ns == task.period_ns);
+            until_next.for_each(|task| task.wcet_ns = task.wcet_ns.saturating_add(1));
         }
     }
 

@@ -38,7 +38,8 @@ impl TestedCells {
     pub fn of(scheduler: Analysed, set: &TaskSet, cells: Vec<EmptyCell>, asked: Asked) -> Self {
         let tasks = SporadicTask::of_set(set);
         let slower = |speed: Speed| tasks.iter().map(|task| task.at_speed(speed)).collect();
-        let at_speed = cells.iter().filter_map(|cell| cell.speed).map(|speed| (speed, slower(speed))).collect();
+        let at_speed =
+            cells.iter().filter_map(|cell| cell.speed).map(|speed| (speed, slower(speed))).collect();
         TestedCells {
             scheduler,
             asked,

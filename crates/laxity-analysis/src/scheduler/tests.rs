@@ -111,7 +111,7 @@ pub(super) fn ask(tests: &[&'static dyn Test], guarantee: Guarantee, cell: Judge
             completions: completions(tasks, bounds),
             by: vec![name],
         };
-        let late = tasks.iter().zip(&found.completions).position(|(task, &at)| at > task.deadline);
+        let late = tasks.iter().zip(&found.completions).position(|(task, &at)| at > task.deadline_rel_ns);
         match (guarantee, late) {
             (Guarantee::Hard, Some(task)) => last = Verdict::fails_at(task),
             (_, None) => return Answer::Proven(found),
@@ -136,7 +136,7 @@ fn judged_by(test: &'static dyn Test, cell: Judged<'_>, mut work: Work) -> (Verd
         let (verdict, accepted) = AnyGlobalEdf.first_to_accept(tasks, processors, work);
         return (verdict, accepted.unwrap_or(info).name);
     }
-    let stopped = |task: &SporadicTask| beside.stopped(processors, task.deadline);
+    let stopped = |task: &SporadicTask| beside.stopped(processors, task.deadline_rel_ns);
     if !beside.is_nothing() && info.name == GlobalFixedPriorityGuan.info().name {
         return (
             GlobalFixedPriorityGuan.judge_stopped(tasks, levels, processors, &stopped, &mut work),
@@ -144,7 +144,7 @@ fn judged_by(test: &'static dyn Test, cell: Judged<'_>, mut work: Work) -> (Verd
         );
     }
     let longer =
-        |task: &SporadicTask| SporadicTask { wcet: task.wcet.saturating_add(stopped(task)), ..*task };
+        |task: &SporadicTask| SporadicTask { wcet_ns: task.wcet_ns.saturating_add(stopped(task)), ..*task };
     let longer: Vec<SporadicTask> = tasks.iter().map(longer).collect();
     let verdict = match levels {
         None => test.judge(&longer, processors, &mut work),

@@ -21,7 +21,7 @@ pub fn choose(
         lists.iter().zip(places).map(|(list, &place)| list[place]).collect()
     };
     let of = |places: Vec<usize>| -> Choice {
-        let bandwidth = |one: Reservation| (u128::from(one.runtime) << 64) / u128::from(one.period);
+        let bandwidth = |one: Reservation| (u128::from(one.runtime_ns) << 64) / u128::from(one.period_ns);
         let sum = chosen(&places).into_iter().map(bandwidth).sum();
         (sum, places.iter().sum(), places)
     };
@@ -50,7 +50,10 @@ mod tests {
     #[test]
     fn the_least_that_is_accepted() {
         let list = |periods: &[u64]| -> Vec<Reservation> {
-            periods.iter().map(|&period| Reservation { runtime: 1, deadline: period, period }).collect()
+            periods
+                .iter()
+                .map(|&period| Reservation { runtime_ns: 1, deadline_rel_ns: period, period_ns: period })
+                .collect()
         };
         let lists = [list(&[8, 4, 2]), list(&[9, 3]), list(&[10, 5, 2, 1])];
         // Every subset of what there is, by brute force.
@@ -64,8 +67,8 @@ mod tests {
                 |of: &[u64]| of.iter().sum::<u64>() % 17 == limit % 17 && of.iter().sum::<u64>() > limit / 17;
             let best = all.iter().filter(|&of| fits(of)).map(sum).min();
             let found =
-                choose(&lists, 1_000, |of| fits(&of.iter().map(|one| one.period).collect::<Vec<_>>()));
-            let found = found.map(|of| sum(&[of[0].period, of[1].period, of[2].period]));
+                choose(&lists, 1_000, |of| fits(&of.iter().map(|one| one.period_ns).collect::<Vec<_>>()));
+            let found = found.map(|of| sum(&[of[0].period_ns, of[1].period_ns, of[2].period_ns]));
             assert_eq!(found, best, "{limit}");
         }
         let mut asked = 0;

@@ -17,24 +17,25 @@ use crate::SporadicTask;
 
 /// Whether the task is schedulable below these on so many processors, at least one. False where a deadline is after a period.
 pub fn da_lc_accepts(task: &SporadicTask, higher: &[SporadicTask], processors: u32) -> bool {
-    let constrained = |it: &SporadicTask| it.wcet <= it.deadline && it.deadline <= it.period;
+    let constrained =
+        |it: &SporadicTask| it.wcet_ns <= it.deadline_rel_ns && it.deadline_rel_ns <= it.period_ns;
     if !constrained(task) || !higher.iter().all(constrained) {
         return false;
     }
-    let most = u128::from(task.deadline - task.wcet + 1);
+    let most = u128::from(task.deadline_rel_ns - task.wcet_ns + 1);
     let work = |of: &SporadicTask, window: u64| {
-        let full = window / of.period;
-        u128::from(full) * u128::from(of.wcet) + u128::from(of.wcet.min(window - full * of.period))
+        let full = window / of.period_ns;
+        u128::from(full) * u128::from(of.wcet_ns) + u128::from(of.wcet_ns.min(window - full * of.period_ns))
     };
     let mut extra = Vec::with_capacity(higher.len());
     let mut sum = 0;
     for of in higher {
-        let without = work(of, task.deadline).min(most);
-        let with = work(of, task.deadline + of.deadline - of.wcet).min(most);
+        let without = work(of, task.deadline_rel_ns).min(most);
+        let with = work(of, task.deadline_rel_ns + of.deadline_rel_ns - of.wcet_ns).min(most);
         sum += without;
         extra.push(with.saturating_sub(without));
     }
     extra.sort_unstable_by(|one, other| other.cmp(one));
     sum += extra.iter().take(processors.saturating_sub(1) as usize).sum::<u128>();
-    u128::from(task.wcet) + sum / u128::from(processors.max(1)) <= u128::from(task.deadline)
+    u128::from(task.wcet_ns) + sum / u128::from(processors.max(1)) <= u128::from(task.deadline_rel_ns)
 }

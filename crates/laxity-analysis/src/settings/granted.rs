@@ -24,12 +24,12 @@ pub enum Granted {
 impl Granted {
     /// Of what serves jobs that come `interarrival` ns or more apart and ask for `demand` ns at the most.
     pub fn of(one: &Reservation, demand: u64, interarrival: u64) -> Self {
-        let [budgets, period] = [demand.div_ceil(one.runtime.max(1)), one.period].map(u128::from);
+        let [budgets, period] = [demand.div_ceil(one.runtime_ns.max(1)), one.period_ns].map(u128::from);
         if budgets * period <= u128::from(interarrival) {
             return Granted::Sporadic(one.as_task());
         }
         // Where d < P, a wake-up keeps a budget of up to (e - t) Q/d.
-        Granted::Fluid(Reservation { period: one.deadline, ..*one })
+        Granted::Fluid(Reservation { period_ns: one.deadline_rel_ns, ..*one })
     }
 }
 
@@ -50,7 +50,7 @@ pub fn are_granted(all: &[Granted], processors: u32, work: &mut Work) -> bool {
         return Gfb.judge(&tasks, processors, work).is_schedulable();
     }
     let mut load = LoadSum::new();
-    tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+    tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
     if load.exceeds(1) {
         return false;
     }
@@ -61,7 +61,7 @@ pub fn are_granted(all: &[Granted], processors: u32, work: &mut Work) -> bool {
             Granted::Fluid(one) => fluid.push(*one),
         }
     }
-    if sporadic.iter().all(|task| task.deadline >= task.period) {
+    if sporadic.iter().all(|task| task.deadline_rel_ns >= task.period_ns) {
         return true;
     }
     let slower = on_what_is_left(&sporadic, &fluid).or_else(|| nearly_on_what_is_left(&sporadic, &fluid));
@@ -71,28 +71,34 @@ pub fn are_granted(all: &[Granted], processors: u32, work: &mut Work) -> bool {
 /// The tasks as they are on a processor of speed a/n = 1 - sum of Q/P, in units of time that are a times as short: C n, D a and T a.
 /// Nothing if such times are too long.
 fn on_what_is_left(tasks: &[SporadicTask], servers: &[Reservation]) -> Option<Vec<SporadicTask>> {
-    let common = |n: u64, one: &Reservation| n.checked_mul(one.period / gcd(n, one.period));
+    let common = |n: u64, one: &Reservation| n.checked_mul(one.period_ns / gcd(n, one.period_ns));
     let n = servers.iter().try_fold(1, common)?;
-    let taken = |one: &Reservation| one.runtime * (n / one.period);
+    let taken = |one: &Reservation| one.runtime_ns * (n / one.period_ns);
     let a = n.checked_sub(servers.iter().map(taken).sum())?;
     let (n, a) = (n / gcd(n, a), a / gcd(n, a));
     let times = |time: u64, factor: u64| time.checked_mul(factor).filter(|&time| time <= TIME_MAX);
     let slower = |task: &SporadicTask| {
-        let (wcet, deadline) = (times(task.wcet, n)?, times(task.deadline, a)?);
-        Some(SporadicTask { wcet, deadline, period: times(task.period, a)?, jitter: times(task.jitter, a)? })
+        let (wcet, deadline) = (times(task.wcet_ns, n)?, times(task.deadline_rel_ns, a)?);
+        Some(SporadicTask {
+            wcet_ns: wcet,
+            deadline_rel_ns: deadline,
+            period_ns: times(task.period_ns, a)?,
+            jitter_ns: times(task.jitter_ns, a)?,
+        })
     };
     tasks.iter().map(slower).collect()
 }
 
 /// The same in ns: the tasks take as much longer, rounded up.
 fn nearly_on_what_is_left(tasks: &[SporadicTask], servers: &[Reservation]) -> Option<Vec<SporadicTask>> {
-    let taken = |one: &Reservation| (u128::from(one.runtime) * u128::from(WHOLE)).div_ceil(one.period.into());
+    let taken =
+        |one: &Reservation| (u128::from(one.runtime_ns) * u128::from(WHOLE)).div_ceil(one.period_ns.into());
     let taken: u128 = servers.iter().map(taken).sum();
     let left = u128::from(WHOLE).checked_sub(taken).filter(|&left| left > 0)?;
     let slower = |task: &SporadicTask| {
-        let wcet = (u128::from(task.wcet) * u128::from(WHOLE)).div_ceil(left);
+        let wcet = (u128::from(task.wcet_ns) * u128::from(WHOLE)).div_ceil(left);
         let wcet = u64::try_from(wcet).ok().filter(|&wcet| wcet <= TIME_MAX)?;
-        Some(SporadicTask { wcet, ..*task })
+        Some(SporadicTask { wcet_ns: wcet, ..*task })
     };
     tasks.iter().map(slower).collect()
 }
@@ -109,7 +115,8 @@ mod tests {
 
     #[test]
     fn fluid_where_budgets_of_jobs_overlap() {
-        let one = |runtime, period| Reservation { runtime, deadline: period, period };
+        let one =
+            |runtime, period| Reservation { runtime_ns: runtime, deadline_rel_ns: period, period_ns: period };
         let is_fluid = |one: &Reservation, demand, interarrival| {
             matches!(Granted::of(one, demand, interarrival), Granted::Fluid(_))
         };
@@ -124,14 +131,14 @@ mod tests {
     fn a_part_of_a_budget_late_in_its_period_delays_a_short_deadline() {
         // Q = 15, P = 36 for jobs of 10 every 24: the second finds 5 with 12 to go, and (19, 28, 35) is late by that.
         let short = Granted::Sporadic(SporadicTask::constrained(19, 28, 35));
-        let shared = Reservation { runtime: 15, deadline: 36, period: 36 };
+        let shared = Reservation { runtime_ns: 15, deadline_rel_ns: 36, period_ns: 36 };
         let granted = |all: &[Granted]| are_granted(all, 1, &mut Work::default());
         assert!(granted(&[short, Granted::Sporadic(shared.as_task())]), "if it were a sporadic task");
         assert!(!granted(&[short, Granted::of(&shared, 10, 24)]));
         // 28 (1 - 9/36) >= 19: just so much is left.
-        let less = Reservation { runtime: 9, ..shared };
+        let less = Reservation { runtime_ns: 9, ..shared };
         assert!(granted(&[short, Granted::of(&less, 6, 24)]));
-        let more = Reservation { runtime: 12, ..shared };
+        let more = Reservation { runtime_ns: 12, ..shared };
         assert!(!granted(&[short, Granted::of(&more, 8, 24)]), "28 (1 - 12/36) < 19");
     }
 
@@ -139,12 +146,12 @@ mod tests {
     fn long_times_are_rounded_to_the_safe_side() {
         let tasks = [SporadicTask::constrained(3 * MS + 1, 7 * MS, 9 * MS)];
         let servers = [5 * MS + 3, 7 * MS + 11, 11 * MS + 7].map(|period| Reservation {
-            runtime: period / 8,
-            deadline: period,
-            period,
+            runtime_ns: period / 8,
+            deadline_rel_ns: period,
+            period_ns: period,
         });
         assert_eq!(on_what_is_left(&tasks, &servers), None, "the periods have no short common multiple");
-        let slower = nearly_on_what_is_left(&tasks, &servers).expect("there is room")[0].wcet;
+        let slower = nearly_on_what_is_left(&tasks, &servers).expect("there is room")[0].wcet_ns;
         // C / (1 - 3/8), less what 1 ns of budgets is, rounded up.
         let least = 8 * (3 * MS + 1) / 5;
         assert!((least - 10..=least + 1).contains(&slower), "{slower}, {least}");

@@ -42,11 +42,11 @@ impl Default for KernelRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reservation {
     /// Q: the budget.
-    pub runtime: u64,
+    pub runtime_ns: u64,
     /// d: when the budget has been given at the latest, from the beginning of a period.
-    pub deadline: u64,
+    pub deadline_rel_ns: u64,
     /// P: when there is a budget again.
-    pub period: u64,
+    pub period_ns: u64,
 }
 
 /// Jobs after which a bound is taken instead of the exact response time.
@@ -55,26 +55,26 @@ const JOBS_MAX: u64 = 4_096;
 impl Reservation {
     /// Whether the kernel takes it, whatever else there is.
     pub fn is_accepted(&self, rules: KernelRules) -> bool {
-        self.runtime >= rules.runtime_min_ns
-            && self.runtime <= self.deadline
-            && self.deadline <= self.period
-            && (rules.period_min_ns..=rules.period_max_ns).contains(&self.period)
+        self.runtime_ns >= rules.runtime_min_ns
+            && self.runtime_ns <= self.deadline_rel_ns
+            && self.deadline_rel_ns <= self.period_ns
+            && (rules.period_min_ns..=rules.period_max_ns).contains(&self.period_ns)
     }
 
     /// As the kernel's admission counts it: floor(2^20 Q / P) (`to_ratio`).
     pub fn bandwidth_q20(&self) -> u64 {
-        u64::try_from((u128::from(self.runtime) << 20) / u128::from(self.period)).unwrap_or(u64::MAX)
+        u64::try_from((u128::from(self.runtime_ns) << 20) / u128::from(self.period_ns)).unwrap_or(u64::MAX)
     }
 
     /// Q/P against that of another, exactly.
     pub fn cmp_bandwidth(&self, other: &Reservation) -> Ordering {
         let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
-        product(self.runtime, other.period).cmp(&product(other.runtime, self.period))
+        product(self.runtime_ns, other.period_ns).cmp(&product(other.runtime_ns, self.period_ns))
     }
 
     /// What EDF has to grant: a sporadic task.
     pub fn as_task(&self) -> SporadicTask {
-        SporadicTask::constrained(self.runtime, self.deadline, self.period)
+        SporadicTask::constrained(self.runtime_ns, self.deadline_rel_ns, self.period_ns)
     }
 
     /// Whether every job of the task completes by its deadline if the reservation is granted. The task has no jitter, and its jobs do
@@ -89,12 +89,15 @@ impl Reservation {
     ///
     /// With d = P: `response_bound` says it.
     pub fn serves(&self, task: &SporadicTask) -> bool {
-        if self.runtime == 0 || self.runtime > self.deadline || self.deadline > self.period {
+        if self.runtime_ns == 0
+            || self.runtime_ns > self.deadline_rel_ns
+            || self.deadline_rel_ns > self.period_ns
+        {
             return false;
         }
-        let [q, d, p] = [self.runtime, self.deadline, self.period].map(u128::from);
-        let [c, t] = [task.wcet, task.period].map(u128::from);
-        let completed = if self.deadline < self.period {
+        let [q, d, p] = [self.runtime_ns, self.deadline_rel_ns, self.period_ns].map(u128::from);
+        let [c, t] = [task.wcet_ns, task.period_ns].map(u128::from);
+        let completed = if self.deadline_rel_ns < self.period_ns {
             if (c / q + 1) * p > t {
                 return false;
             }
@@ -106,7 +109,7 @@ impl Reservation {
             }
             self.response_bound(task)
         };
-        completed <= u128::from(task.deadline)
+        completed <= u128::from(task.deadline_rel_ns)
     }
 
     /// The longest response time of the task with d = P and Q/P >= C/T.
@@ -124,8 +127,8 @@ impl Reservation {
     /// s + (work since s) P/Q in the past, or now, as Q/P >= C/T; so it keeps the deadline only where that is no later than the
     /// budget of the same period has it, and gets a new one otherwise.
     fn response_bound(&self, task: &SporadicTask) -> u128 {
-        let [q, p] = [self.runtime, self.period].map(u128::from);
-        let [c, t] = [task.wcet, task.period].map(u128::from);
+        let [q, p] = [self.runtime_ns, self.period_ns].map(u128::from);
+        let [c, t] = [task.wcet_ns, task.period_ns].map(u128::from);
         let mut longest = 0;
         for job in 1..=u128::from(JOBS_MAX) {
             let before = (job - 1) * t;
@@ -146,7 +149,7 @@ mod tests {
     use super::*;
 
     fn reservation(runtime: u64, deadline: u64, period: u64) -> Reservation {
-        Reservation { runtime, deadline, period }
+        Reservation { runtime_ns: runtime, deadline_rel_ns: deadline, period_ns: period }
     }
 
     #[test]

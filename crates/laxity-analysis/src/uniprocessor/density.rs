@@ -56,16 +56,16 @@ impl Test for Density {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
-        let window = |task: &SporadicTask| task.deadline.saturating_sub(task.jitter);
-        if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet) {
+        let window = |task: &SporadicTask| task.deadline_rel_ns.saturating_sub(task.jitter_ns);
+        if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet_ns) {
             return Ok(Verdict::fails_at(at));
         }
         // U <= 1 has been checked.
-        if tasks.iter().all(|task| window(task) >= task.period) {
+        if tasks.iter().all(|task| window(task) >= task.period_ns) {
             return Ok(Verdict::SCHEDULABLE);
         }
         let mut sum = LoadSum::new();
-        tasks.iter().for_each(|task| sum.add_ratio(task.wcet, window(task).min(task.period)));
+        tasks.iter().for_each(|task| sum.add_ratio(task.wcet_ns, window(task).min(task.period_ns)));
         Ok(if !sum.exceeds(1) { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }
 }
@@ -96,8 +96,8 @@ mod tests {
     fn deadlines_before_the_period_and_jitter_make_windows_shorter() {
         let tasks = [SporadicTask::implicit(1, 2), SporadicTask::constrained(1, 2, 4)];
         assert!(judge(&tasks).is_schedulable());
-        let kept = [tasks[0], SporadicTask { jitter: 1, ..tasks[1] }];
+        let kept = [tasks[0], SporadicTask { jitter_ns: 1, ..tasks[1] }];
         assert_eq!(judge(&kept), Verdict::FAILS);
-        assert_eq!(judge(&[SporadicTask { jitter: 2, ..tasks[1] }]), Verdict::fails_at(0));
+        assert_eq!(judge(&[SporadicTask { jitter_ns: 2, ..tasks[1] }]), Verdict::fails_at(0));
     }
 }

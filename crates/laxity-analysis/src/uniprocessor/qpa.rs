@@ -70,11 +70,11 @@ impl Test for Qpa {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
-        let window = |task: &SporadicTask| task.deadline.saturating_sub(task.jitter);
-        if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet) {
+        let window = |task: &SporadicTask| task.deadline_rel_ns.saturating_sub(task.jitter_ns);
+        if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet_ns) {
             return Ok(Verdict::fails_at(at));
         }
-        if tasks.iter().all(|task| window(task) >= task.period) || densities_fit(tasks) {
+        if tasks.iter().all(|task| window(task) >= task.period_ns) || densities_fit(tasks) {
             return Ok(Verdict::SCHEDULABLE);
         }
         let Some(end) = last_point(tasks, work)? else { return Ok(Verdict::SCHEDULABLE) };
@@ -84,7 +84,7 @@ impl Test for Qpa {
 
 /// D - J, known to be at least C.
 fn window(task: &SporadicTask) -> u64 {
-    task.deadline - task.jitter
+    task.deadline_rel_ns - task.jitter_ns
 }
 
 /// More than 2^64 a / b, by at most 1.
@@ -94,7 +94,7 @@ fn share_q64(numerator: u64, denominator: u64) -> u128 {
 
 /// Whether the densities' sum is at most 1, each rounded up to 2^-64.
 fn densities_fit(tasks: &[SporadicTask]) -> bool {
-    let density = |task: &SporadicTask| share_q64(task.wcet, window(task).min(task.period));
+    let density = |task: &SporadicTask| share_q64(task.wcet_ns, window(task).min(task.period_ns));
     tasks.iter().map(density).sum::<u128>() <= 1 << 64
 }
 
@@ -106,13 +106,13 @@ fn last_point(tasks: &[SporadicTask], work: &mut Work) -> Result<Option<u64>, Ou
         return Ok(None);
     }
     // The busy period costs some passes: only for a bound that is no better than many periods.
-    let longest_period = tasks.iter().map(|task| task.period).max().unwrap_or(0);
+    let longest_period = tasks.iter().map(|task| task.period_ns).max().unwrap_or(0);
     let end = match bound {
         Some(bound) if bound <= 4 * longest_period => bound,
         _ => {
             let limit = bound.unwrap_or(WINDOW_MAX);
             let mut requests = Requests::default();
-            tasks.iter().for_each(|task| requests.push(&SporadicTask { jitter: 0, ..*task }, 1));
+            tasks.iter().for_each(|task| requests.push(&SporadicTask { jitter_ns: 0, ..*task }, 1));
             match (requests.least_window(0, limit, work)?, bound) {
                 (Some(busy), _) => busy,
                 (None, Some(bound)) => bound,
@@ -128,20 +128,20 @@ fn last_point(tasks: &[SporadicTask], work: &mut Work) -> Result<Option<u64>, Ou
 /// For t >= D_i - T_i of all tasks, h(t) <= sum of (t + T_i - D_i) U_i = t U + sum of (T_i - D_i) U_i, so that h(t) > t needs a t
 /// below the quotient.
 fn load_bound(tasks: &[SporadicTask]) -> Option<u64> {
-    let load = tasks.iter().map(|task| share_q64(task.wcet, task.period)).sum::<u128>();
+    let load = tasks.iter().map(|task| share_q64(task.wcet_ns, task.period_ns)).sum::<u128>();
     let free = (1_u128 << 64).checked_sub(load).filter(|&free| free > 0)?;
     // (T - D) U = C - D U, rounded up. D C / T is at most 2^50, because C <= T, and most products fit into 64 bits.
     let excess = |task: &SporadicTask| {
-        let used = match window(task).checked_mul(task.wcet) {
-            Some(product) => i128::from(product / task.period),
-            None => i128::from(window(task)) * i128::from(task.wcet) / i128::from(task.period),
+        let used = match window(task).checked_mul(task.wcet_ns) {
+            Some(product) => i128::from(product / task.period_ns),
+            None => i128::from(window(task)) * i128::from(task.wcet_ns) / i128::from(task.period_ns),
         };
-        i128::from(task.wcet) - used
+        i128::from(task.wcet_ns) - used
     };
     let excess = tasks.iter().map(excess).sum::<i128>().max(0).unsigned_abs();
     let quotient = excess.checked_mul(1 << 64)?.div_ceil(free);
     let by_load = u64::try_from(quotient).ok().filter(|&bound| bound <= WINDOW_MAX)?;
-    let latest = tasks.iter().map(|task| window(task).saturating_sub(task.period)).max()?;
+    let latest = tasks.iter().map(|task| window(task).saturating_sub(task.period_ns)).max()?;
     Some(by_load.max(latest))
 }
 
@@ -153,15 +153,15 @@ struct Demand {
     total: u64,
     /// The last deadline at or before t, of any task.
     latest: u64,
-    least_deadline: u64,
+    least_deadline_rel_ns: u64,
 }
 
 #[derive(Clone, Copy)]
 struct Due {
     /// Of the first job.
-    deadline: u64,
-    period: u64,
-    wcet: u64,
+    deadline_ns: u64,
+    period_ns: u64,
+    wcet_ns: u64,
     /// The last deadline at or before t.
     last: u64,
     /// The work that is due by then.
@@ -173,15 +173,22 @@ impl Demand {
     fn until(tasks: &[SporadicTask], t: u64) -> Self {
         let due = |(number, task): (usize, &SporadicTask)| {
             let deadline = window(task);
-            let before = t.checked_sub(deadline)? / task.period;
-            let (last, due) = (deadline + before * task.period, (before + 1) * task.wcet);
-            Some(Due { deadline, period: task.period, wcet: task.wcet, last, due, number })
+            let before = t.checked_sub(deadline)? / task.period_ns;
+            let (last, due) = (deadline + before * task.period_ns, (before + 1) * task.wcet_ns);
+            Some(Due {
+                deadline_ns: deadline,
+                period_ns: task.period_ns,
+                wcet_ns: task.wcet_ns,
+                last,
+                due,
+                number,
+            })
         };
         let least_deadline = tasks.iter().map(window).min().unwrap_or(0);
         let tasks: Vec<_> = tasks.iter().enumerate().filter_map(due).collect();
         let total = tasks.iter().map(|task| task.due).sum();
         let latest = tasks.iter().map(|task| task.last).max().unwrap_or(0);
-        Demand { tasks, total, latest, least_deadline }
+        Demand { tasks, total, latest, least_deadline_rel_ns: least_deadline }
     }
 
     /// The first task with the last deadline of a window with too much demand, if there is one.
@@ -193,7 +200,7 @@ impl Demand {
                 let due_last = self.tasks.iter().find(|task| task.last == self.latest);
                 return Ok(due_last.map(|task| task.number));
             }
-            if self.total <= self.least_deadline {
+            if self.total <= self.least_deadline_rel_ns {
                 return Ok(None);
             }
             self.decrease_to(self.total.min(self.latest - 1));
@@ -204,17 +211,17 @@ impl Demand {
         let (total, latest) = (&mut self.total, &mut self.latest);
         *latest = 0;
         self.tasks.retain_mut(|task| {
-            if t < task.deadline {
+            if t < task.deadline_ns {
                 *total -= task.due;
                 return false;
             }
             if t < task.last {
                 // Often it is one job: a comparison costs less than a division.
                 let over = task.last - t;
-                let jobs = if over <= task.period { 1 } else { (over - 1) / task.period + 1 };
-                task.last -= jobs * task.period;
-                task.due -= jobs * task.wcet;
-                *total -= jobs * task.wcet;
+                let jobs = if over <= task.period_ns { 1 } else { (over - 1) / task.period_ns + 1 };
+                task.last -= jobs * task.period_ns;
+                task.due -= jobs * task.wcet_ns;
+                *total -= jobs * task.wcet_ns;
             }
             *latest = task.last.max(*latest);
             true
@@ -266,7 +273,10 @@ mod tests {
     #[test]
     fn jitter_takes_from_the_deadline() {
         let kept = |jitter| {
-            [SporadicTask { wcet: 2, deadline: 4, period: 4, jitter }, SporadicTask::constrained(2, 4, 8)]
+            [
+                SporadicTask { wcet_ns: 2, deadline_rel_ns: 4, period_ns: 4, jitter_ns: jitter },
+                SporadicTask::constrained(2, 4, 8),
+            ]
         };
         assert!(judge(&kept(0)).is_schedulable());
         assert!(judge(&kept(2)).is_schedulable());

@@ -19,8 +19,8 @@ pub(super) struct Requests {
 
 #[derive(Debug, Clone, Copy)]
 struct Requested {
-    wcet: u64,
-    period: u64,
+    wcet_ns: u64,
+    period_ns: u64,
     /// When the first job is released that has not been counted: it counts in windows that are longer.
     next: u64,
 }
@@ -28,11 +28,11 @@ struct Requested {
 impl Requests {
     /// Adds a task with its jobs in `[0, window)`, the window not empty.
     pub fn push(&mut self, task: &SporadicTask, window: u64) {
-        let jobs = (window + task.jitter).div_ceil(task.period);
+        let jobs = (window + task.jitter_ns).div_ceil(task.period_ns);
         // jobs > J / T, so that the difference is positive
-        let next = jobs * task.period - task.jitter;
-        self.tasks.push(Requested { wcet: task.wcet, period: task.period, next });
-        self.requested += jobs * task.wcet;
+        let next = jobs * task.period_ns - task.jitter_ns;
+        self.tasks.push(Requested { wcet_ns: task.wcet_ns, period_ns: task.period_ns, next });
+        self.requested += jobs * task.wcet_ns;
     }
 
     /// Becomes a copy of `other` without allocating anew.
@@ -59,9 +59,9 @@ impl Requests {
             let before = window;
             for task in &mut self.tasks {
                 if task.next < window {
-                    let jobs = (window - task.next - 1) / task.period + 1;
-                    task.next += jobs * task.period;
-                    self.requested += jobs * task.wcet;
+                    let jobs = (window - task.next - 1) / task.period_ns + 1;
+                    task.next += jobs * task.period_ns;
+                    self.requested += jobs * task.wcet_ns;
                     window = own + self.requested;
                     if window > limit {
                         return Ok(None);

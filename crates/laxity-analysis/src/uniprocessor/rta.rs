@@ -96,23 +96,23 @@ impl Analysis {
         jobs_max: impl Fn() -> u64,
         work: &mut Work,
     ) -> Result<Option<u64>, OutOfWork> {
-        let Some(limit) = task.deadline.checked_sub(task.jitter) else { return Ok(None) };
-        let Some(window) = self.higher.least_window(task.wcet, limit, work)? else { return Ok(None) };
-        let mut longest = window + task.jitter;
-        if longest > task.period {
+        let Some(limit) = task.deadline_rel_ns.checked_sub(task.jitter_ns) else { return Ok(None) };
+        let Some(window) = self.higher.least_window(task.wcet_ns, limit, work)? else { return Ok(None) };
+        let mut longest = window + task.jitter_ns;
+        if longest > task.period_ns {
             self.later.copy(&self.higher);
             let jobs_max = jobs_max();
             for job in 1..jobs_max {
                 let before =
-                    job.checked_mul(task.period).filter(|&it| it < WINDOW_MAX / 2).ok_or(OutOfWork)?;
-                let own = (job + 1) * task.wcet;
+                    job.checked_mul(task.period_ns).filter(|&it| it < WINDOW_MAX / 2).ok_or(OutOfWork)?;
+                let own = (job + 1) * task.wcet_ns;
                 let Some(window) = self.later.least_window(own, limit + before, work)? else {
                     return Ok(None);
                 };
                 // Positive: the job before had not completed when this one was released.
-                let response_time = window + task.jitter - before;
+                let response_time = window + task.jitter_ns - before;
                 longest = longest.max(response_time);
-                if response_time <= task.period {
+                if response_time <= task.period_ns {
                     break;
                 }
             }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn jitter_of_one_task_delays_it_and_squeezes_its_jobs_for_others() {
         // The first task's jobs come at 0 and 10 - 5: 4 + 3 = 7 > 5, so both are in the window: 4 + 3 + 3 = 10.
-        let first = SporadicTask { wcet: 3, deadline: 8, period: 10, jitter: 5 };
+        let first = SporadicTask { wcet_ns: 3, deadline_rel_ns: 8, period_ns: 10, jitter_ns: 5 };
         assert_eq!(response_times(&[first, SporadicTask::constrained(4, 10, 40)]), Some(vec![8, 10]));
         assert_eq!(response_times(&[first, SporadicTask::constrained(4, 9, 40)]), None);
         // 2 jobs fit before the second comes
@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn a_busy_period_that_never_ends_is_cut_at_the_hyperperiod() {
-        let always = |deadline| SporadicTask { wcet: 1, deadline, period: 1, jitter: 1 };
+        let always =
+            |deadline| SporadicTask { wcet_ns: 1, deadline_rel_ns: deadline, period_ns: 1, jitter_ns: 1 };
         assert_eq!(response_times(&[always(2)]), Some(vec![2]));
         assert_eq!(response_times(&[always(1)]), None);
     }

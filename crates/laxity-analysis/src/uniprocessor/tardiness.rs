@@ -60,10 +60,11 @@ impl Test for FixedPriorityTardiness {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        let endless: Vec<_> = tasks.iter().map(|task| SporadicTask { deadline: NEVER, ..*task }).collect();
+        let endless: Vec<_> =
+            tasks.iter().map(|task| SporadicTask { deadline_rel_ns: NEVER, ..*task }).collect();
         let verdict = FixedPriorityRta.verdict(&endless, processors, work)?;
         let Verdict::Schedulable(Bounds::ResponseTimes(responses)) = verdict else { return Ok(verdict) };
-        let late = |(task, response): (&SporadicTask, u64)| response.saturating_sub(task.deadline);
+        let late = |(task, response): (&SporadicTask, u64)| response.saturating_sub(task.deadline_rel_ns);
         Ok(Verdict::Schedulable(Bounds::Tardiness(tasks.iter().zip(responses).map(late).collect())))
     }
 }
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_deadline_that_no_job_could_meet_is_missed_by_so_much() {
-        let tasks = [SporadicTask { wcet: 5, deadline: 2, period: 10, jitter: 3 }];
+        let tasks = [SporadicTask { wcet_ns: 5, deadline_rel_ns: 2, period_ns: 10, jitter_ns: 3 }];
         assert_eq!(judge(&tasks), Verdict::Schedulable(Bounds::Tardiness(vec![6])));
     }
 }

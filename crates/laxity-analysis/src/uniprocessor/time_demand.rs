@@ -90,8 +90,8 @@ fn meets_deadlines(tasks: &[SporadicTask], jobs_max: u64, work: &mut Work) -> Re
     work.take(tasks.len() as u64)?;
     // Of job k: its work with that of the jobs before, and by when it must complete.
     let mut job = 1;
-    let mut own = task.wcet;
-    let Some(mut deadline) = task.deadline.checked_sub(task.jitter) else { return Ok(false) };
+    let mut own = task.wcet_ns;
+    let Some(mut deadline) = task.deadline_rel_ns.checked_sub(task.jitter_ns) else { return Ok(false) };
     loop {
         let point = points.next.peek().map_or(deadline, |&Reverse((at, _))| at.min(deadline));
         if point >= WINDOW_MAX {
@@ -100,14 +100,14 @@ fn meets_deadlines(tasks: &[SporadicTask], jobs_max: u64, work: &mut Work) -> Re
         work.take(1)?;
         while own + points.requested <= point {
             // Before the next job is released. It was not before this one: (k - 1) T < point + J.
-            if point + task.jitter <= job * task.period || job == jobs_max {
+            if point + task.jitter_ns <= job * task.period_ns || job == jobs_max {
                 return Ok(true);
             }
             // With a large jitter many jobs can end at one point.
             work.take(1)?;
             job += 1;
-            own += task.wcet;
-            deadline += task.period;
+            own += task.wcet_ns;
+            deadline += task.period_ns;
         }
         if point == deadline {
             return Ok(false);
@@ -118,7 +118,7 @@ fn meets_deadlines(tasks: &[SporadicTask], jobs_max: u64, work: &mut Work) -> Re
 
 /// When the first job is released after the beginning of a busy period.
 fn first_after_start(task: &SporadicTask) -> u64 {
-    (task.jitter / task.period + 1) * task.period - task.jitter
+    (task.jitter_ns / task.period_ns + 1) * task.period_ns - task.jitter_ns
 }
 
 /// The releases of a busy period in their order.
@@ -136,7 +136,7 @@ impl<'a> Points<'a> {
         let next = higher.iter().chain([task]).enumerate();
         let next = next.map(|(number, task)| Reverse((first_after_start(task), number))).collect();
         // At most 2^51, whatever their number: work of their jitter and one job more of each, and U <= 1.
-        let requested = higher.iter().map(|task| (task.jitter / task.period + 1) * task.wcet).sum();
+        let requested = higher.iter().map(|task| (task.jitter_ns / task.period_ns + 1) * task.wcet_ns).sum();
         Points { next, requested, task, higher }
     }
 
@@ -148,8 +148,8 @@ impl<'a> Points<'a> {
                 break;
             }
             let (wcet, period) = match self.higher.get(number) {
-                Some(task) => (task.wcet, task.period),
-                None => (0, self.task.period),
+                Some(task) => (task.wcet_ns, task.period_ns),
+                None => (0, self.task.period_ns),
             };
             *first = Reverse((at + period, number));
             drop(first);
@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn a_busy_period_that_never_ends_is_cut_at_the_hyperperiod() {
-        let always = |deadline| SporadicTask { wcet: 1, deadline, period: 1, jitter: 1 };
+        let always =
+            |deadline| SporadicTask { wcet_ns: 1, deadline_rel_ns: deadline, period_ns: 1, jitter_ns: 1 };
         assert!(accepts(&[always(2)]));
         assert!(!accepts(&[always(1)]));
     }

@@ -78,7 +78,7 @@ impl Host {
         if let Some(random) = &mut self.ties {
             self.running.iter_mut().for_each(|running| running.tie = random.below(u64::MAX));
         }
-        self.running.sort_by_key(|running| (running.entrant.task.period, running.tie));
+        self.running.sort_by_key(|running| (running.entrant.task.period_ns, running.tie));
     }
 
     pub fn leave(&mut self, id: u64) {
@@ -139,8 +139,8 @@ impl Host {
     /// it.
     pub fn end_unit(&mut self, ordinary: bool, mut late: impl FnMut() -> u64) {
         for running in self.running.iter_mut().filter(|it| it.next_release == Some(self.now)) {
-            running.jobs.push_back((self.now, running.entrant.task.wcet));
-            running.next_release = Some(self.now + running.entrant.task.period + late());
+            running.jobs.push_back((self.now, running.entrant.task.wcet_ns));
+            running.next_release = Some(self.now + running.entrant.task.period_ns + late());
         }
         let first = self.running.iter_mut().find(|running| !running.jobs.is_empty());
         if ordinary && self.budget > 0 {
@@ -161,7 +161,7 @@ impl Host {
             let allowed = entrant.tardiness_max.map_or(u64::MAX / 2, |most| most.as_ns());
             if let Some(&(release, _)) = jobs.front() {
                 // Still pending at its deadline: it will be later.
-                if self.now >= release + entrant.task.deadline + allowed && self.broken.is_none() {
+                if self.now >= release + entrant.task.deadline_rel_ns + allowed && self.broken.is_none() {
                     self.broken = Some(format!("task {} of {release} at {}", entrant.id, self.now));
                 }
             }

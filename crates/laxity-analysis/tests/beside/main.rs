@@ -11,7 +11,7 @@ use one::{TASKS_MAX, Task, longest_responses};
 use several::{Draw, Random, seen_responses};
 
 fn beside(kernel: &Kernel) -> Beside {
-    let taken = |(runtime, period): Taken| TakenOf { runtime, period };
+    let taken = |(runtime, period): Taken| TakenOf { runtime_ns: runtime, period_ns: period };
     let throttled = kernel.throttling.map_or((0, 0), |(runtime, period)| (period - runtime, period));
     Beside {
         servers: [taken(kernel.server), TakenOf::default()],

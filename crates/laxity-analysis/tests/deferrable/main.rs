@@ -72,13 +72,14 @@ impl Count {
         let context = || format!("{server:?} {tasks:?}: seen {seen:?}");
         self.sets += 1;
         // With deadlines that no job misses the response times are those of the worst schedule.
-        let endless: Vec<_> = set.iter().map(|task| SporadicTask { deadline: 1000, ..*task }).collect();
+        let endless: Vec<_> =
+            set.iter().map(|task| SporadicTask { deadline_rel_ns: 1000, ..*task }).collect();
         let server = server_of(server);
         let judged = deferrable::response_times(server, &endless, DoubleHit::Counted, &mut Work::default());
         assert_eq!(bounds(&judged), Some(&seen[..]), "{}", context());
 
         let hard = deferrable::response_times(server, &set, DoubleHit::Counted, &mut Work::default());
-        let late = set.iter().zip(&seen).position(|(task, &seen)| seen > task.deadline);
+        let late = set.iter().zip(&seen).position(|(task, &seen)| seen > task.deadline_rel_ns);
         match late {
             None => assert_eq!(bounds(&hard), Some(&seen[..]), "{}", context()),
             Some(at) => assert_eq!(hard, Verdict::fails_at(at), "{}", context()),
@@ -100,7 +101,7 @@ impl Count {
         let Some(bounds) = bounds(&soft) else { return };
         self.plain += 1;
         for ((task, &seen), &bound) in set.iter().zip(seen).zip(bounds) {
-            let late = seen.saturating_sub(task.deadline);
+            let late = seen.saturating_sub(task.deadline_rel_ns);
             assert!(late <= bound, "{}, Theorem 1 {bounds:?}", context());
             self.said_late += u32::from(bound > 0);
             self.as_late += u32::from(bound > 0 && late == bound);
@@ -148,15 +149,16 @@ fn large(seed: u64, constrained: bool) -> (DeferrableServer, Vec<SporadicTask>) 
             SporadicTask::constrained(wcet.min(period), period - shorter, period)
         })
         .collect();
-    tasks.sort_by_key(|task| task.period);
+    tasks.sort_by_key(|task| task.period_ns);
     (server, tasks)
 }
 
 /// The server as a task that can use up two budgets in a row, before the others.
 fn with_jitter(server: DeferrableServer, tasks: &[SporadicTask]) -> Vec<SporadicTask> {
     let (wcet, period) = (server.budget().as_ns(), server.period().as_ns());
-    let first = SporadicTask { wcet, deadline: period, period, jitter: period - wcet };
-    [first].into_iter().filter(|first| first.wcet > 0).chain(tasks.iter().copied()).collect()
+    let first =
+        SporadicTask { wcet_ns: wcet, deadline_rel_ns: period, period_ns: period, jitter_ns: period - wcet };
+    [first].into_iter().filter(|first| first.wcet_ns > 0).chain(tasks.iter().copied()).collect()
 }
 
 #[test]

@@ -24,7 +24,7 @@ struct Known {
 impl Known {
     fn meets_deadlines(&self) -> bool {
         self.responses
-            .is_some_and(|seen| self.tasks.iter().zip(seen).all(|(task, seen)| seen <= task.deadline))
+            .is_some_and(|seen| self.tasks.iter().zip(seen).all(|(task, seen)| seen <= task.deadline_rel_ns))
     }
 }
 
@@ -59,12 +59,12 @@ fn all_sets(tasks: &[SporadicTask], ordered: bool) -> Vec<Vec<SporadicTask>> {
 /// U <= m.
 fn fits(tasks: &[SporadicTask], processors: u64) -> bool {
     // 1, 2, 3 and 4 divide 12.
-    tasks.iter().map(|task| task.wcet * (12 / task.period)).sum::<u64>() <= 12 * processors
+    tasks.iter().map(|task| task.wcet_ns * (12 / task.period_ns)).sum::<u64>() <= 12 * processors
 }
 
 /// All offsets below the periods of which one is 0: others are the same, later.
 fn all_offsets(tasks: &[SporadicTask]) -> Vec<[u64; TASKS_MAX]> {
-    let below = |at: usize| tasks.get(at).map_or(1, |task| task.period);
+    let below = |at: usize| tasks.get(at).map_or(1, |task| task.period_ns);
     let mut all = Vec::new();
     for one in 0..below(0) {
         for two in 0..below(1) {
@@ -103,7 +103,7 @@ fn known(processors: u64, priorities: Priorities) -> Vec<Known> {
     let mut sets = all_sets(&all_tasks(!ordered), ordered);
     if ordered && processors == 1 {
         // In every order there are many. Tests know what D > T means on one processor: there are pairs of such tasks.
-        let is_late = |set: &Vec<SporadicTask>| set.iter().any(|task| task.deadline > task.period);
+        let is_late = |set: &Vec<SporadicTask>| set.iter().any(|task| task.deadline_rel_ns > task.period_ns);
         let late = all_sets(&all_tasks(true), true).into_iter().filter(is_late);
         sets.extend(late.filter(|set| set.len() < TASKS_MAX));
     }
@@ -118,7 +118,7 @@ fn known(processors: u64, priorities: Priorities) -> Vec<Known> {
 fn broken(test: &dyn Test, verdict: &Verdict, known: &Known) -> bool {
     let Verdict::Schedulable(bounds) = verdict else { return false };
     let Some(seen) = known.responses else { return true };
-    let late = |response: u64, task: &SporadicTask| response.saturating_sub(task.deadline);
+    let late = |response: u64, task: &SporadicTask| response.saturating_sub(task.deadline_rel_ns);
     let pairs = || known.tasks.iter().zip(seen);
     let misses = test.info().guarantee == Guarantee::Hard && !known.meets_deadlines();
     misses

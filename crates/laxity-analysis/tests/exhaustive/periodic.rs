@@ -33,21 +33,22 @@ struct Schedule<'a> {
 impl Schedule<'_> {
     /// When the first job that has not ended arrived.
     fn arrival(&self, task: usize) -> u64 {
-        self.offsets[task] + self.ended[task] * self.tasks[task].period
+        self.offsets[task] + self.ended[task] * self.tasks[task].period_ns
     }
 
     fn key(&self, task: usize, now: u64) -> (u64, usize) {
         let (parameters, arrival) = (&self.tasks[task], self.arrival(task));
         let value = match self.order.priorities {
-            Priorities::EarliestDeadlineFirst => arrival + parameters.deadline,
+            Priorities::EarliestDeadlineFirst => arrival + parameters.deadline_rel_ns,
             Priorities::ZeroLaxity => {
                 // Of the first job that has not ended.
-                let left = (self.pending[task] - 1) % parameters.wcet + 1;
-                let deadline = arrival + parameters.deadline;
+                let left = (self.pending[task] - 1) % parameters.wcet_ns + 1;
+                let deadline = arrival + parameters.deadline_rel_ns;
                 if deadline <= now + left { deadline.saturating_sub(left) } else { deadline }
             }
             Priorities::FairLateness => {
-                (arrival + parameters.deadline) * self.processors - parameters.wcet * (self.processors - 1)
+                (arrival + parameters.deadline_rel_ns) * self.processors
+                    - parameters.wcet_ns * (self.processors - 1)
             }
             Priorities::Fixed => (self.order.levels[task] << 32) + arrival,
             Priorities::Pfair => unreachable!("subtasks have priorities, not jobs"),
@@ -57,8 +58,8 @@ impl Schedule<'_> {
 
     fn unit(&mut self, now: u64) {
         for (at, task) in self.tasks.iter().enumerate() {
-            if now >= self.offsets[at] && (now - self.offsets[at]).is_multiple_of(task.period) {
-                self.pending[at] += task.wcet;
+            if now >= self.offsets[at] && (now - self.offsets[at]).is_multiple_of(task.period_ns) {
+                self.pending[at] += task.wcet_ns;
             }
         }
         let mut run = [false; TASKS_MAX];
@@ -70,7 +71,7 @@ impl Schedule<'_> {
         for at in (0..self.tasks.len()).filter(|&at| run[at]) {
             self.pending[at] -= 1;
             // Jobs of a task run one after the other: what is left of the first is the rest of whole jobs.
-            if self.pending[at].is_multiple_of(self.tasks[at].wcet) {
+            if self.pending[at].is_multiple_of(self.tasks[at].wcet_ns) {
                 self.longest[at] = self.longest[at].max(now + 1 - self.arrival(at));
                 self.ended[at] += 1;
             }
@@ -87,7 +88,7 @@ pub fn longest_responses(
     order: Order,
 ) -> Option<[u64; TASKS_MAX]> {
     let hyperperiod =
-        (1..).find(|length: &u64| tasks.iter().all(|task| length.is_multiple_of(task.period)))?;
+        (1..).find(|length: &u64| tasks.iter().all(|task| length.is_multiple_of(task.period_ns)))?;
     let last_offset = *offsets.iter().max()?;
     let none = [0; TASKS_MAX];
     let mut schedule =

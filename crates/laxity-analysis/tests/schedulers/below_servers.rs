@@ -152,7 +152,7 @@ impl Drawn {
     fn judge(&self, guarantee: Guarantee) -> Judgement {
         let cores = self.platform.cores();
         let slower = |&(task, core): &(SporadicTask, usize)| SporadicTask {
-            wcet: cores[core].speed.time_for(task.wcet),
+            wcet_ns: cores[core].speed.time_for(task.wcet_ns),
             ..task
         };
         let tasks: Vec<_> = self.tasks.iter().map(slower).collect();
@@ -240,7 +240,7 @@ fn the_verdict_is_that_of_the_admission_for_the_same_cores() {
         let (hard, soft) = (drawn.judge(Guarantee::Hard), drawn.judge(Guarantee::Soft));
         let again = format!("LAXITY_SEEDS={seed}..{} cargo test --release --test schedulers", seed + 1);
         assert_eq!(hard.verdict.is_schedulable(), counted, "{hard:?}\n{again}");
-        let constrained = drawn.tasks.iter().all(|(task, _)| task.deadline <= task.period);
+        let constrained = drawn.tasks.iter().all(|(task, _)| task.deadline_rel_ns <= task.period_ns);
         if constrained {
             // The plain test asks for less.
             assert!(ignored || !counted, "{again}");

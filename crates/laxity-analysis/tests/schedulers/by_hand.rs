@@ -138,7 +138,7 @@ fn a_full_processor_under_edf() {
 fn pfair_fills_processors_and_ignores_deadlines() {
     let thirds = [SporadicTask::implicit(2_000_000, 3_000_000); 3];
     assert!(judge("pfair", &case(&thirds, 2), Guarantee::Hard, None).verdict.is_schedulable());
-    let early = [SporadicTask { deadline: 2_500_000, ..thirds[0] }];
+    let early = [SporadicTask { deadline_rel_ns: 2_500_000, ..thirds[0] }];
     assert_eq!(
         judge("pfair", &case(&early, 1), Guarantee::Hard, None).verdict,
         Verdict::needs("D >= T", Some(0))
@@ -202,7 +202,8 @@ fn quanta_are_as_the_name_of_pfair_says() {
         let scheduler: Analysed = name.parse().expect("a scheduler");
         assert_eq!(scheduler.to_string(), name);
         let eaten = scheduler.eaten(&case.placed(Some(&costs)), Guarantee::Hard).expect("there is room");
-        let seen: Vec<_> = eaten.iter().map(|eaten| (eaten.wcet, eaten.period, eaten.deadline)).collect();
+        let seen: Vec<_> =
+            eaten.iter().map(|eaten| (eaten.wcet_ns, eaten.period_ns, eaten.deadline_rel_ns)).collect();
         assert_eq!(seen, [(quanta * 1_000 - 580, lost, lost); 2], "{name}");
         let hard = judge(name, &case, Guarantee::Hard, Some(&costs));
         assert!(hard.verdict.is_schedulable(), "{name}: {:?}", hard.verdict);

@@ -11,7 +11,11 @@ const SCALE: u64 = 1_000;
 /// The same set with room for overheads between its whole numbers.
 fn scaled(case: &Case) -> Case {
     let task = |task: &SporadicTask| {
-        SporadicTask::constrained(task.wcet * SCALE / 2, task.deadline * SCALE, task.period * SCALE)
+        SporadicTask::constrained(
+            task.wcet_ns * SCALE / 2,
+            task.deadline_rel_ns * SCALE,
+            task.period_ns * SCALE,
+        )
     };
     Case { tasks: case.tasks.iter().map(task).collect(), ..case.clone() }
 }
@@ -70,7 +74,7 @@ fn what_is_eaten_is_what_the_accounting_says() {
         hard.expect("room")
     };
     // 2 ev beside 2 (sch + cxs): c_pre counts ev as it comes with interrupts, of which there are none.
-    let job_level = |wcet| Eaten { wcet, deadline: 4_000, period: 4_000, jitter: 0 };
+    let job_level = |wcet| Eaten { wcet_ns: wcet, deadline_rel_ns: 4_000, period_ns: 4_000, jitter_ns: 0 };
     assert_eq!(eaten("g-edf"), [job_level(6_000); 2]);
     assert_eq!(eaten("gsn-edf-di"), [job_level(6_000); 2]);
     assert_eq!(eaten("g-edf-mp"), [job_level(9_000); 2]);

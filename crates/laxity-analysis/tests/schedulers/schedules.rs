@@ -22,7 +22,7 @@ fn jobs(arrivals: Arrivals, tasks: &[SporadicTask], latency: u64, random: &mut R
         let (mut jobs, mut released) = (Vec::new(), 0);
         let mut arrival = match arrivals {
             Arrivals::Synchronous => 0,
-            Arrivals::Sporadic => random.below(2 * task.period),
+            Arrivals::Sporadic => random.below(2 * task.period_ns),
         };
         while arrival < END {
             // The first jobs late together and the others at once, or each as it comes.
@@ -38,7 +38,7 @@ fn jobs(arrivals: Arrivals, tasks: &[SporadicTask], latency: u64, random: &mut R
             };
             released = released.max(arrival + late);
             jobs.push(Job { arrival, release: released });
-            arrival += task.period + if random.below(4) == 0 { random.below(3) } else { 0 };
+            arrival += task.period_ns + if random.below(4) == 0 { random.below(3) } else { 0 };
         }
         jobs
     };
@@ -52,8 +52,8 @@ fn in_order(scheduler: Analysed, case: &Case, cell: usize) -> Vec<usize> {
     numbers.sort_by_key(|&number| {
         let task = &case.tasks[number];
         let rank = match rule.as_str() {
-            rule if rule.ends_with("rm") => task.period,
-            rule if rule.ends_with("dm") => task.deadline,
+            rule if rule.ends_with("rm") => task.period_ns,
+            rule if rule.ends_with("dm") => task.deadline_rel_ns,
             rule if rule.ends_with("fp") => u64::from(GIVEN[number]),
             rule if rule.ends_with("edf") || rule.ends_with("grub") => 0,
             rule if matches!(scheduler, Analysed::Policy(_)) && !rule.contains(':') => 0,

@@ -28,7 +28,12 @@ fn tiny_set(random: &mut Random, processors: u32) -> Vec<SporadicTask> {
         let period: u64 = random.of(&[2, 3, 4, 5, 6, 8, 10, 12]);
         let wcet = 1 + random.below(period.div_ceil(share));
         let deadline = wcet + random.below(period + 1 - wcet);
-        SporadicTask { wcet, deadline, period, jitter: random.below(jitter_max + 1) }
+        SporadicTask {
+            wcet_ns: wcet,
+            deadline_rel_ns: deadline,
+            period_ns: period,
+            jitter_ns: random.below(jitter_max + 1),
+        }
     };
     let tasks: Vec<_> = (0..count).map(one).collect();
     PriorityOrder::DeadlineMinusJitterMonotonic.sorted(&tasks)
@@ -99,7 +104,7 @@ fn on_one_processor_guans_bounds_are_response_times() {
     for seed in laxity_seeds::seeds!(0..10_000) {
         let mut random = Random(seed);
         let tasks: Vec<_> =
-            tiny_set(&mut random, 1).iter().map(|task| SporadicTask { jitter: 0, ..*task }).collect();
+            tiny_set(&mut random, 1).iter().map(|task| SporadicTask { jitter_ns: 0, ..*task }).collect();
         let exact = judge(&FixedPriorityRta, &tasks, 1);
         assert_eq!(judge(&GlobalFixedPriorityGuan, &tasks, 1), exact, "seed {seed}: {tasks:?}");
         let rta = bounds(&GlobalFixedPriorityRta, &tasks, 1);
@@ -128,7 +133,12 @@ fn large_set(random: &mut Random, processors: u64) -> Vec<SporadicTask> {
         let period = 1000 + random.below(9000);
         let wcet = 1 + random.below(period * load * 2 / 500);
         let deadline = wcet + (period - wcet) / 2 + random.below((period - wcet) / 2 + 1);
-        SporadicTask { wcet, deadline, period, jitter: random.below(100) * random.below(2) }
+        SporadicTask {
+            wcet_ns: wcet,
+            deadline_rel_ns: deadline,
+            period_ns: period,
+            jitter_ns: random.below(100) * random.below(2),
+        }
     };
     let tasks: Vec<_> = (0..5 * processors).map(one).collect();
     PriorityOrder::DeadlineMonotonic.sorted(&tasks)
@@ -142,10 +152,10 @@ fn less_to_do_later_deadlines_longer_periods_and_less_jitter_never_hurt() {
         let tasks = large_set(&mut random, 4);
         let mut better = tasks.clone();
         for task in &mut better {
-            task.wcet -= random.below(task.wcet.min(50));
-            task.period += random.below(50);
-            task.deadline += random.below(50).min(task.period - task.deadline);
-            task.jitter -= random.below(task.jitter + 1);
+            task.wcet_ns -= random.below(task.wcet_ns.min(50));
+            task.period_ns += random.below(50);
+            task.deadline_rel_ns += random.below(50).min(task.period_ns - task.deadline_rel_ns);
+            task.jitter_ns -= random.below(task.jitter_ns + 1);
         }
         for test in TESTS {
             let (before, after) = (bounds(test, &tasks, 4), bounds(test, &better, 4));
@@ -164,10 +174,11 @@ fn less_to_do_later_deadlines_longer_periods_and_less_jitter_never_hurt() {
 #[test]
 fn the_largest_parameters_do_not_overflow() {
     let huge = laxity_analysis::TIME_MAX;
-    let task = SporadicTask { wcet: huge / 3000, deadline: huge, period: huge, jitter: huge / 3 };
+    let task =
+        SporadicTask { wcet_ns: huge / 3000, deadline_rel_ns: huge, period_ns: huge, jitter_ns: huge / 3 };
     for test in TESTS {
         assert!(bounds(test, &vec![task; 1000], 2).is_some(), "{}", test.info().name);
-        let full = [SporadicTask { wcet: huge, jitter: 0, ..task }; 3];
+        let full = [SporadicTask { wcet_ns: huge, jitter_ns: 0, ..task }; 3];
         assert!(bounds(test, &full, 4).is_some() && bounds(test, &full[..2], 2).is_some());
         assert!(bounds(test, &[task, full[0]], 1).is_none());
     }

@@ -29,7 +29,7 @@ pub fn response_times(tasks: &[SporadicTask], jobs: &[Job], processors: usize, p
         let job = &jobs[at];
         let first = match policy {
             Policy::Fixed => 0,
-            Policy::EarliestDeadline => job.arrival + int(tasks[job.task].deadline),
+            Policy::EarliestDeadline => job.arrival + int(tasks[job.task].deadline_rel_ns),
         };
         (first, job.task, at)
     };
@@ -63,9 +63,9 @@ pub fn response_times(tasks: &[SporadicTask], jobs: &[Job], processors: usize, p
 /// soon as possible: `windows[i]` long for task i.
 pub fn synchronous(tasks: &[SporadicTask], windows: &[u64]) -> Vec<Job> {
     let jobs = tasks.iter().zip(windows).enumerate().flat_map(|(number, (task, &window))| {
-        (0..window.div_ceil(task.period)).map(move |job| {
-            let arrival = int(job * task.period) - int(task.jitter);
-            Job { task: number, arrival, release: arrival.max(0), wcet: task.wcet }
+        (0..window.div_ceil(task.period_ns)).map(move |job| {
+            let arrival = int(job * task.period_ns) - int(task.jitter_ns);
+            Job { task: number, arrival, release: arrival.max(0), wcet: task.wcet_ns }
         })
     });
     in_order(jobs.collect())
@@ -77,17 +77,17 @@ pub fn sporadic(tasks: &[SporadicTask], window: u64, random: &mut Random) -> Vec
     let (phased, delayed, kept, shorter) =
         (random.below(2) == 0, random.below(3) == 0, random.below(3), random.below(4) == 0);
     for (number, task) in tasks.iter().enumerate() {
-        let mut arrival = if phased { random.below(task.period) } else { 0 };
+        let mut arrival = if phased { random.below(task.period_ns) } else { 0 };
         let mut first = true;
         while arrival < window {
             let jitter = match kept {
-                0 => random.below(task.jitter + 1),
-                1 => u64::from(first) * task.jitter,
+                0 => random.below(task.jitter_ns + 1),
+                1 => u64::from(first) * task.jitter_ns,
                 _ => 0,
             };
-            let wcet = if shorter { 1 + random.below(task.wcet) } else { task.wcet };
+            let wcet = if shorter { 1 + random.below(task.wcet_ns) } else { task.wcet_ns };
             jobs.push(Job { task: number, arrival: int(arrival), release: int(arrival + jitter), wcet });
-            arrival += task.period + if delayed { random.below(3) } else { 0 };
+            arrival += task.period_ns + if delayed { random.below(3) } else { 0 };
             first = false;
         }
     }
@@ -105,14 +105,14 @@ fn int(value: u64) -> i64 {
 
 /// The least common multiple of the periods.
 pub fn hyperperiod(tasks: &[SporadicTask]) -> u64 {
-    let divides = |length: u64| tasks.iter().all(|task| length.is_multiple_of(task.period));
+    let divides = |length: u64| tasks.iter().all(|task| length.is_multiple_of(task.period_ns));
     (1..).find(|&length| divides(length)).expect("periods are not 0")
 }
 
 /// U <= m, for which alone a long enough simulation says all.
 pub fn fits(tasks: &[SporadicTask], processors: u64) -> bool {
     let length = hyperperiod(tasks);
-    tasks.iter().map(|task| task.wcet * (length / task.period)).sum::<u64>() <= processors * length
+    tasks.iter().map(|task| task.wcet_ns * (length / task.period_ns)).sum::<u64>() <= processors * length
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014).

@@ -26,7 +26,12 @@ fn tiny_set(random: &mut Random) -> Vec<SporadicTask> {
         let period: u64 = random.of(&[1, 2, 3, 4, 5, 6, 8, 10, 12]);
         let wcet = 1 + random.below(period.div_ceil(count));
         let deadline = wcet + random.below(kind.deadlines_max * period + 1 - wcet.min(period));
-        SporadicTask { wcet, deadline, period, jitter: random.below(kind.jitter_max + 1) }
+        SporadicTask {
+            wcet_ns: wcet,
+            deadline_rel_ns: deadline,
+            period_ns: period,
+            jitter_ns: random.below(kind.jitter_max + 1),
+        }
     };
     (0..count).map(one).collect()
 }
@@ -36,12 +41,12 @@ fn judge(test: &dyn Test, tasks: &[SporadicTask]) -> Verdict {
 }
 
 fn meet_deadlines(tasks: &[SporadicTask], response_times: &[u64]) -> bool {
-    tasks.iter().zip(response_times).all(|(task, &response_time)| response_time <= task.deadline)
+    tasks.iter().zip(response_times).all(|(task, &response_time)| response_time <= task.deadline_rel_ns)
 }
 
 /// Whether the first jobs of a busy period that has all jobs that can matter meet their deadlines, by simulation.
 fn longest_in_busy_period(tasks: &[SporadicTask], policy: Policy) -> Vec<u64> {
-    let beyond = tasks.iter().map(|task| task.deadline + task.jitter).max().unwrap_or(0);
+    let beyond = tasks.iter().map(|task| task.deadline_rel_ns + task.jitter_ns).max().unwrap_or(0);
     let windows = vec![3 * hyperperiod(tasks) + beyond; tasks.len()];
     response_times(tasks, &synchronous(tasks, &windows), 1, policy)
 }
@@ -49,7 +54,7 @@ fn longest_in_busy_period(tasks: &[SporadicTask], policy: Policy) -> Vec<u64> {
 /// With fixed priorities: verdict, witness and bounds are those of the schedule.
 fn agrees_with_fixed_priorities(tasks: &[SporadicTask], seed: u64) {
     let simulated = longest_in_busy_period(tasks, Policy::Fixed);
-    let late = tasks.iter().zip(&simulated).position(|(task, &longest)| longest > task.deadline);
+    let late = tasks.iter().zip(&simulated).position(|(task, &longest)| longest > task.deadline_rel_ns);
     let (expected, plain) = match late {
         None => (Verdict::Schedulable(Bounds::ResponseTimes(simulated)), Verdict::SCHEDULABLE),
         Some(at) => (Verdict::fails_at(at), Verdict::fails_at(at)),
@@ -64,7 +69,7 @@ fn agrees_with_earliest_deadlines(tasks: &[SporadicTask], seed: u64) {
     assert_eq!(judge(&Qpa, tasks).is_schedulable(), meets, "seed {seed}: {tasks:?}");
     let density = judge(&Density, tasks).is_schedulable();
     assert!(!density || meets, "seed {seed}: {tasks:?}");
-    let exact = tasks.iter().all(|task| task.deadline >= task.period + task.jitter);
+    let exact = tasks.iter().all(|task| task.deadline_rel_ns >= task.period_ns + task.jitter_ns);
     assert!(density || !exact, "seed {seed}: {tasks:?}");
 }
 
@@ -73,7 +78,7 @@ fn verdicts_are_those_of_schedules_from_the_critical_instant() {
     let (mut judged, mut accepted) = (0, [0; 2]);
     for seed in laxity_seeds::seeds!(0..6000) {
         let tasks = tiny_set(&mut Random(seed));
-        if fits(&tasks, 1) && tasks.iter().all(|task| task.wcet <= task.deadline) {
+        if fits(&tasks, 1) && tasks.iter().all(|task| task.wcet_ns <= task.deadline_rel_ns) {
             agrees_with_fixed_priorities(&tasks, seed);
             agrees_with_earliest_deadlines(&tasks, seed);
             judged += 1;
@@ -94,7 +99,12 @@ fn all_pairs_of_small_tasks() {
     for period in 1..=4 {
         for wcet in 1..=period {
             for deadline in wcet..=2 * period {
-                all.extend((0..3).map(|jitter| SporadicTask { wcet, deadline, period, jitter }));
+                all.extend((0..3).map(|jitter| SporadicTask {
+                    wcet_ns: wcet,
+                    deadline_rel_ns: deadline,
+                    period_ns: period,
+                    jitter_ns: jitter,
+                }));
             }
         }
     }
@@ -146,7 +156,12 @@ fn large_set(random: &mut Random) -> Vec<SporadicTask> {
         let period = 100 + random.below(spread);
         let wcet = 1 + random.below((period * scale * 2 / 100 / count).min(period));
         let deadline = wcet + period / 10 + random.below(kind.deadlines_max * period);
-        SporadicTask { wcet, deadline, period, jitter: random.below(kind.jitter_max * 5 + 1) }
+        SporadicTask {
+            wcet_ns: wcet,
+            deadline_rel_ns: deadline,
+            period_ns: period,
+            jitter_ns: random.below(kind.jitter_max * 5 + 1),
+        }
     };
     let tasks: Vec<_> = (0..count).map(one).collect();
     PriorityOrder::DeadlineMonotonic.sorted(&tasks)
@@ -173,25 +188,25 @@ fn response_times_and_time_demand_agree() {
 /// The processor demand criterion (Baruah, Rosier, Howell 1990) without any shortcut: at every deadline before the bound that needs
 /// no more than U < 1, `None` where it has too many of them.
 fn demand_fits(tasks: &[SporadicTask]) -> Option<bool> {
-    let load = tasks.iter().map(|task| task.wcet as f64 / task.period as f64).sum::<f64>();
+    let load = tasks.iter().map(|task| task.wcet_ns as f64 / task.period_ns as f64).sum::<f64>();
     // Not exact, so with room: more points never hurt.
-    let extra: f64 = tasks.iter().map(|task| task.wcet as f64).sum();
+    let extra: f64 = tasks.iter().map(|task| task.wcet_ns as f64).sum();
     let bound = extra / (1.0 - load) * 1.01 + 1.0;
     if load >= 0.9999 || bound > 5e5 {
         return None;
     }
     let demand = |t: u64| {
         let of = |task: &SporadicTask| {
-            let deadline = task.deadline.checked_sub(task.jitter).expect("a window for its work");
-            t.checked_sub(deadline).map_or(0, |after| (after / task.period + 1) * task.wcet)
+            let deadline = task.deadline_rel_ns.checked_sub(task.jitter_ns).expect("a window for its work");
+            t.checked_sub(deadline).map_or(0, |after| (after / task.period_ns + 1) * task.wcet_ns)
         };
         tasks.iter().map(of).sum::<u64>()
     };
-    if tasks.iter().any(|task| task.deadline < task.jitter + task.wcet) {
+    if tasks.iter().any(|task| task.deadline_rel_ns < task.jitter_ns + task.wcet_ns) {
         return Some(false);
     }
     let deadlines = |task: &SporadicTask| {
-        let (first, period) = (task.deadline - task.jitter, task.period);
+        let (first, period) = (task.deadline_rel_ns - task.jitter_ns, task.period_ns);
         (0_u64..).map(move |job| first + job * period).take_while(move |&it| (it as f64) < bound)
     };
     Some(tasks.iter().flat_map(deadlines).all(|t| demand(t) <= t))
@@ -219,10 +234,10 @@ fn less_to_do_later_deadlines_longer_periods_and_less_jitter_never_hurt() {
         let tasks = large_set(&mut random);
         let mut better = tasks.clone();
         for task in &mut better {
-            task.wcet -= random.below(task.wcet.min(5));
-            task.deadline += random.below(5);
-            task.period += random.below(5);
-            task.jitter -= random.below(task.jitter + 1);
+            task.wcet_ns -= random.below(task.wcet_ns.min(5));
+            task.deadline_rel_ns += random.below(5);
+            task.period_ns += random.below(5);
+            task.jitter_ns -= random.below(task.jitter_ns + 1);
         }
         for test in tests {
             let (before, after) = (judge(test, &tasks), judge(test, &better));
@@ -253,7 +268,12 @@ fn edf_schedules_what_fixed_priorities_do_and_the_order_of_tasks_does_not_matter
 #[test]
 fn the_largest_parameters_do_not_overflow() {
     let huge = laxity_analysis::TIME_MAX;
-    let at = |wcet, jitter| SporadicTask { wcet, deadline: huge, period: huge, jitter };
+    let at = |wcet, jitter| SporadicTask {
+        wcet_ns: wcet,
+        deadline_rel_ns: huge,
+        period_ns: huge,
+        jitter_ns: jitter,
+    };
     let mut tasks = vec![at(huge / 4096, huge / 2); 2048];
     assert!(judge(&FixedPriorityRta, &tasks).is_schedulable());
     assert!(judge(&TimeDemand, &tasks).is_schedulable());
@@ -261,8 +281,13 @@ fn the_largest_parameters_do_not_overflow() {
     assert!(judge(&Density, &tasks).is_schedulable());
     // Load 1 with short periods below long ones.
     tasks.truncate(1);
-    tasks[0] = SporadicTask { wcet: 1, deadline: 1 << 49, period: 2, jitter: 1 << 49 };
-    tasks.push(SporadicTask { wcet: huge / 2 - 3, deadline: huge - 1, period: huge - 1, jitter: 0 });
+    tasks[0] = SporadicTask { wcet_ns: 1, deadline_rel_ns: 1 << 49, period_ns: 2, jitter_ns: 1 << 49 };
+    tasks.push(SporadicTask {
+        wcet_ns: huge / 2 - 3,
+        deadline_rel_ns: huge - 1,
+        period_ns: huge - 1,
+        jitter_ns: 0,
+    });
     for test in [&FixedPriorityRta as &dyn Test, &TimeDemand, &Qpa, &Density] {
         let verdict = test.judge(&tasks, 1, &mut Work::steps(1 << 20));
         assert!(!verdict.is_schedulable(), "{}: {verdict:?}", test.info().name);

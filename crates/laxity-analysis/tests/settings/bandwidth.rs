@@ -18,7 +18,7 @@ const HYPERPERIOD: u64 = 840;
 
 /// Q/P in units of 1/840.
 fn bandwidth(one: &Reservation) -> u64 {
-    one.runtime * HYPERPERIOD / one.period
+    one.runtime_ns * HYPERPERIOD / one.period_ns
 }
 
 /// By its definition, demand in units of 1/840: a task's budgets are those of a sporadic one if they are over by the next arrival, else
@@ -26,12 +26,12 @@ fn bandwidth(one: &Reservation) -> u64 {
 fn granted(all: &[Reservation], tasks: &[SporadicTask]) -> bool {
     let demand = |time: u64| -> u64 {
         let of = |(one, task): (&Reservation, &SporadicTask)| {
-            let overlap = task.wcet.div_ceil(one.runtime) * one.period > task.period;
+            let overlap = task.wcet_ns.div_ceil(one.runtime_ns) * one.period_ns > task.period_ns;
             if overlap {
-                return time * one.runtime * HYPERPERIOD / one.deadline;
+                return time * one.runtime_ns * HYPERPERIOD / one.deadline_rel_ns;
             }
-            let budgets = time.checked_sub(one.deadline).map_or(0, |left| left / one.period + 1);
-            budgets * one.runtime * HYPERPERIOD
+            let budgets = time.checked_sub(one.deadline_rel_ns).map_or(0, |left| left / one.period_ns + 1);
+            budgets * one.runtime_ns * HYPERPERIOD
         };
         all.iter().zip(tasks).map(of).sum()
     };
@@ -55,14 +55,15 @@ fn all_that_serve(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
     let mut found: Vec<Reservation> = Vec::new();
     for period in rules.period_min_ns..=rules.period_max_ns {
         for deadline in 1..=period {
-            let with = |runtime| Reservation { runtime, deadline, period };
+            let with =
+                |runtime| Reservation { runtime_ns: runtime, deadline_rel_ns: deadline, period_ns: period };
             let serving = |one: &Reservation| one.is_accepted(rules) && game::serves(*one, task);
             found.extend((1..=deadline).map(with).find(serving));
         }
     }
     for one in &found {
         assert!(
-            one.runtime * task.period >= task.wcet * one.period,
+            one.runtime_ns * task.period_ns >= task.wcet_ns * one.period_ns,
             "{one:?} serves {task:?} with less than C/T"
         );
     }
@@ -115,7 +116,7 @@ fn chosen(tasks: &[SporadicTask], cores: usize, rules: KernelRules) -> Option<u6
         let lists: Vec<_> = of.iter().map(|&task| lists[task].clone()).collect();
         choose(&lists, 100_000, |chosen| {
             let granted =
-                |(one, &at): (&Reservation, &usize)| Granted::of(one, tasks[at].wcet, tasks[at].period);
+                |(one, &at): (&Reservation, &usize)| Granted::of(one, tasks[at].wcet_ns, tasks[at].period_ns);
             let all: Vec<_> = chosen.iter().zip(of).map(granted).collect();
             are_granted(&all, 1, &mut Work::default())
         })
@@ -191,7 +192,7 @@ fn what_is_said_to_serve_a_task_serves_it() {
             let mut said = 0;
             for (p, d) in (1..=PERIOD_MAX).flat_map(|p| (1..=p).map(move |d| (p, d))) {
                 for runtime in 1..=d {
-                    let one = Reservation { runtime, deadline: d, period: p };
+                    let one = Reservation { runtime_ns: runtime, deadline_rel_ns: d, period_ns: p };
                     if one.serves(&task) {
                         said += 1;
                         assert!(game::serves(one, &task), "{one:?} does not serve {task:?}");

@@ -16,15 +16,15 @@ struct State {
 
 /// True if no job of the task can miss its deadline while the server has its budget by its deadline wherever a job is pending.
 pub fn serves(reservation: Reservation, task: &SporadicTask) -> bool {
-    let first = State { server: Server::new(reservation), jobs: Vec::new(), since: task.period };
+    let first = State { server: Server::new(reservation), jobs: Vec::new(), since: task.period_ns };
     let mut seen = HashSet::from([first.clone()]);
     let mut open = vec![first];
     while let Some(mut state) = open.pop() {
         state.server.timer();
-        for demand in 0..=task.wcet {
+        for demand in 0..=task.wcet_ns {
             let mut state = state.clone();
             if demand > 0 {
-                if state.since < task.period {
+                if state.since < task.period_ns {
                     break;
                 }
                 state.since = 0;
@@ -33,7 +33,7 @@ pub fn serves(reservation: Reservation, task: &SporadicTask) -> bool {
                 }
                 state.jobs.push((0, demand));
             }
-            if state.jobs.first().is_some_and(|&(age, _)| age >= task.deadline) {
+            if state.jobs.first().is_some_and(|&(age, _)| age >= task.deadline_rel_ns) {
                 return false;
             }
             let can = !state.jobs.is_empty() && state.server.has_budget();
@@ -62,6 +62,6 @@ fn stepped(mut state: State, runs: bool, task: &SporadicTask) -> State {
     }
     state.server.step();
     state.jobs.iter_mut().for_each(|(age, _)| *age += 1);
-    state.since = (state.since + 1).min(task.period);
+    state.since = (state.since + 1).min(task.period_ns);
     state
 }

@@ -26,7 +26,7 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 
 /// Schedulable below these, whatever becomes of them.
 fn is_lowest(tasks: &[SporadicTask], lowest: usize, higher: &[usize]) -> bool {
-    let late = |&at: &usize| SporadicTask { deadline: 1 << 40, ..tasks[at] };
+    let late = |&at: &usize| SporadicTask { deadline_rel_ns: 1 << 40, ..tasks[at] };
     let all: Vec<_> = higher.iter().map(late).chain([tasks[lowest]]).collect();
     FixedPriorityRta.judge(&all, 1, &mut Work::default()).is_schedulable()
 }
@@ -39,8 +39,11 @@ fn audsleys_assignment_is_optimal_on_one_processor() {
         let tasks = if seed % 2 == 0 { small_set(&mut random, 1) } else { tight_set(&mut random) };
         let all = orders(tasks.len());
         let any = all.iter().any(|order| accepted(&FixedPriorityRta, &tasks, order, 1));
-        let found =
-            audsley(tasks.len(), |at| tasks[at].deadline, |lowest, higher| is_lowest(&tasks, lowest, higher));
+        let found = audsley(
+            tasks.len(),
+            |at| tasks[at].deadline_rel_ns,
+            |lowest, higher| is_lowest(&tasks, lowest, higher),
+        );
         assert_eq!(found.is_ok(), any, "seed {seed}: {tasks:?}");
         let shared = levels(tasks.len(), |lowest, higher| is_lowest(&tasks, lowest, higher));
         assert_eq!(shared.is_ok(), any, "seed {seed}: {tasks:?}");
@@ -48,7 +51,7 @@ fn audsleys_assignment_is_optimal_on_one_processor() {
         some += 1;
         assert!(accepted(&FixedPriorityRta, &tasks, &order, 1), "seed {seed}: {tasks:?} {order:?}");
         let mut by_deadline: Vec<usize> = (0..tasks.len()).collect();
-        by_deadline.sort_by_key(|&at| tasks[at].deadline);
+        by_deadline.sort_by_key(|&at| tasks[at].deadline_rel_ns);
         not_by_deadline += u64::from(!accepted(&FixedPriorityRta, &tasks, &by_deadline, 1));
         let flat = shared.expect("found").concat();
         assert!(accepted(&FixedPriorityRta, &tasks, &flat, 1), "seed {seed}: any order within a level");
@@ -67,7 +70,7 @@ fn the_search_finds_an_order_for_the_global_test_whenever_there_is_one() {
         let mut tasks = small_set(&mut random, 2);
         tasks.extend(small_set(&mut random, 1));
         tasks.truncate(5);
-        tasks.iter_mut().for_each(|task| task.deadline = task.deadline.min(task.period));
+        tasks.iter_mut().for_each(|task| task.deadline_rel_ns = task.deadline_rel_ns.min(task.period_ns));
         let any =
             orders(tasks.len()).iter().any(|order| accepted(&GlobalFixedPriorityGuan, &tasks, order, 2));
         let all: Vec<usize> = (0..tasks.len()).collect();
@@ -78,7 +81,7 @@ fn the_search_finds_an_order_for_the_global_test_whenever_there_is_one() {
         some += u64::from(any);
         let order = audsley(
             tasks.len(),
-            |at| tasks[at].deadline,
+            |at| tasks[at].deadline_rel_ns,
             |lowest, higher| {
                 let higher: Vec<_> = higher.iter().map(|&at| tasks[at]).collect();
                 da_lc_accepts(&tasks[lowest], &higher, 2)

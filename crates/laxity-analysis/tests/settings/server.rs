@@ -22,7 +22,8 @@ impl Server {
     }
 
     fn of(&self) -> [i64; 3] {
-        let Reservation { runtime, deadline, period } = self.reservation;
+        let Reservation { runtime_ns: runtime, deadline_rel_ns: deadline, period_ns: period } =
+            self.reservation;
         [runtime, deadline, period].map(|value| i64::try_from(value).expect("small"))
     }
 

@@ -31,13 +31,13 @@ impl Stream {
         if now < self.next {
             return false;
         }
-        let delay = if random.below(4) == 0 { random.below(self.task.period) } else { 0 };
+        let delay = if random.below(4) == 0 { random.below(self.task.period_ns) } else { 0 };
         let demand = match self.demands.len() as u64 {
-            0 if random.below(4) == 0 => 1 + random.below(self.task.wcet),
-            0 => self.task.wcet,
+            0 if random.below(4) == 0 => 1 + random.below(self.task.wcet_ns),
+            0 => self.task.wcet_ns,
             count => self.demands[usize::try_from(random.below(count)).expect("few")],
         };
-        self.next = now + self.task.period + delay;
+        self.next = now + self.task.period_ns + delay;
         self.jobs.push_back((now, demand));
         *jobs += 1;
         self.jobs.len() == 1
@@ -52,7 +52,7 @@ impl Stream {
     }
 
     fn is_late(&self, now: u64) -> bool {
-        self.jobs.front().is_some_and(|&(arrival, _)| now - arrival >= self.task.deadline)
+        self.jobs.front().is_some_and(|&(arrival, _)| now - arrival >= self.task.deadline_rel_ns)
     }
 }
 
@@ -66,11 +66,11 @@ fn reservations_miss_nothing() {
         let rules = KernelRules { runtime_min_ns: 2, period_min_ns: 12, period_max_ns: 80 };
         let lists: Vec<_> = tasks.iter().map(|task| candidates(task, rules)).collect();
         let granted = choose(&lists, 1_000, |of| {
-            let of = of.iter().zip(&tasks).map(|(one, task)| Granted::of(one, task.wcet, task.period));
+            let of = of.iter().zip(&tasks).map(|(one, task)| Granted::of(one, task.wcet_ns, task.period_ns));
             are_granted(&of.collect::<Vec<_>>(), 1, &mut Work::default())
         });
         let Some(granted) = granted else { continue };
-        bundled += granted.iter().zip(&tasks).filter(|(one, task)| one.period != task.period).count();
+        bundled += granted.iter().zip(&tasks).filter(|(one, task)| one.period_ns != task.period_ns).count();
         let mut servers: Vec<_> = granted.into_iter().map(Server::new).collect();
         let mut streams: Vec<_> = tasks.into_iter().map(Stream::new).collect();
         for now in 0..STEPS {
@@ -107,10 +107,10 @@ fn priorities_miss_nothing() {
         let tasks = larger_set(&mut random);
         let order = audsley(
             tasks.len(),
-            |at| tasks[at].deadline,
+            |at| tasks[at].deadline_rel_ns,
             |lowest, higher| {
                 let mut all: Vec<_> =
-                    higher.iter().map(|&at| SporadicTask { deadline: 1 << 40, ..tasks[at] }).collect();
+                    higher.iter().map(|&at| SporadicTask { deadline_rel_ns: 1 << 40, ..tasks[at] }).collect();
                 all.push(tasks[lowest]);
                 FixedPriorityRta.judge(&all, 1, &mut Work::default()).is_schedulable()
             },
@@ -156,7 +156,7 @@ fn granted(tasks: &[SporadicTask], random: &mut Random) -> Option<Vec<Served>> {
         .iter()
         .enumerate()
         .map(|(at, &task)| {
-            let demands = soft_demands(random, task.wcet);
+            let demands = soft_demands(random, task.wcet_ns);
             let mut counts = std::collections::BTreeMap::new();
             demands.iter().for_each(|&demand| *counts.entry(demand).or_insert(0) += 1);
             (at % 2 == 0).then(|| (SoftTask { task, law: DemandLaw::of_counts(&counts) }, demands))
@@ -170,9 +170,9 @@ fn granted(tasks: &[SporadicTask], random: &mut Random) -> Option<Vec<Served>> {
             None => candidates(task, rules),
         })
         .collect();
-    let most = |at: usize| soft[at].as_ref().map_or(tasks[at].wcet, |(soft, _)| soft.law.most());
+    let most = |at: usize| soft[at].as_ref().map_or(tasks[at].wcet_ns, |(soft, _)| soft.law.most());
     let chosen = choose(&lists, 1_000, |of| {
-        let granted = |(at, one): (usize, &Reservation)| Granted::of(one, most(at), tasks[at].period);
+        let granted = |(at, one): (usize, &Reservation)| Granted::of(one, most(at), tasks[at].period_ns);
         let all: Vec<_> = of.iter().enumerate().map(granted).collect();
         are_granted(&all, 1, &mut Work::default())
     })?;
@@ -200,7 +200,7 @@ fn soft_tasks_miss_no_more_than_their_bound_and_hard_ones_nothing() {
                     one.server.wake_up();
                 }
                 // The step at which a job that is pending becomes late.
-                let deadline = one.stream.task.deadline;
+                let deadline = one.stream.task.deadline_rel_ns;
                 one.missed += one.stream.jobs.iter().filter(|job| job.0 + deadline == now).count() as u64;
             }
             if let Some(late) = served.iter().find(|one| one.bound.is_none() && one.missed > 0) {

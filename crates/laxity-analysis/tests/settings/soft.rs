@@ -55,7 +55,7 @@ fn exact(task: &SporadicTask, counts: &Counts, reservation: Reservation, jobs: u
                     server.wake_up();
                 }
                 pending.push((demand, 0));
-                for _ in 0..task.period {
+                for _ in 0..task.period_ns {
                     server.timer();
                     late(&mut pending, &mut server);
                     missed += likely * overdue(&mut pending, task);
@@ -86,8 +86,8 @@ fn late(pending: &mut Vec<(u64, u64)>, server: &mut Server) {
 fn overdue(pending: &mut [(u64, u64)], task: &SporadicTask) -> f64 {
     let mut missed = 0.0;
     for (_, age) in pending {
-        *age = (*age + 1).min(task.deadline + 1);
-        if *age == task.deadline {
+        *age = (*age + 1).min(task.deadline_rel_ns + 1);
+        if *age == task.deadline_rel_ns {
             missed += 1.0;
         }
     }
@@ -101,7 +101,8 @@ fn bounds_are_above_the_exact_probability_and_near_it_in_phase() {
         let mut random = Random::new(seed);
         let (soft, counts) = small_task(&mut random);
         let period = 1 + random.below(PERIOD_MAX);
-        let reservation = Reservation { runtime: 1 + random.below(period), deadline: period, period };
+        let reservation =
+            Reservation { runtime_ns: 1 + random.below(period), deadline_rel_ns: period, period_ns: period };
         let bound = share(soft.miss_bound(&reservation));
         if bound >= 0.6 || bound <= 0.0 {
             continue;
@@ -109,7 +110,7 @@ fn bounds_are_above_the_exact_probability_and_near_it_in_phase() {
         let truth = exact(&soft.task, &counts, reservation, 40);
         assert!(bound >= truth - 1e-9, "seed {seed}: {bound} < {truth}: {soft:?} {reservation:?}");
         compared += 1;
-        let in_phase = soft.task.period % period == 0;
+        let in_phase = soft.task.period_ns % period == 0;
         tight += u32::from(in_phase && bound <= truth * 1.01);
     }
     laxity_seeds::assert_together!(compared > 100 && tight > 30, "{compared} compared, {tight} exact");
@@ -126,12 +127,16 @@ fn at_most_1_percent_above_the_least_of_all() {
             KernelRules { runtime_min_ns: 1, period_min_ns: 1 + random.below(3), period_max_ns: PERIOD_MAX };
         let all = (rules.period_min_ns..=rules.period_max_ns).flat_map(|period| {
             (1..=period).flat_map(move |deadline| {
-                (1..=deadline).map(move |runtime| Reservation { runtime, deadline, period })
+                (1..=deadline).map(move |runtime| Reservation {
+                    runtime_ns: runtime,
+                    deadline_rel_ns: deadline,
+                    period_ns: period,
+                })
             })
         });
         let best = all.filter(|one| soft.miss_bound(one) <= target).min_by(Reservation::cmp_bandwidth);
         let chosen = soft.candidates(target, rules).first().copied();
-        let bandwidth = |one: &Reservation| one.runtime * 840 / one.period;
+        let bandwidth = |one: &Reservation| one.runtime_ns * 840 / one.period_ns;
         match (best, chosen) {
             (None, None) => {}
             (Some(best), Some(chosen)) => {
@@ -139,7 +144,7 @@ fn at_most_1_percent_above_the_least_of_all() {
                 let [best, own] = [&best, &chosen.reservation].map(bandwidth);
                 assert!(own * 100 <= best * 101, "seed {seed}: {own} of {best}: {soft:?}, {chosen:?}");
                 assert!(chosen.miss <= target);
-                below_wcet += u32::from(own < soft.task.wcet * 840 / soft.task.period);
+                below_wcet += u32::from(own < soft.task.wcet_ns * 840 / soft.task.period_ns);
             }
             other => panic!("seed {seed}: {other:?} of {soft:?}"),
         }

@@ -28,7 +28,7 @@ pub const ALL: [Arrivals; 5] = [
 
 /// The jobs of all tasks that arrive before `end`.
 pub fn jobs(arrivals: Arrivals, tasks: &[SporadicTask], end: u64, random: &mut Random) -> Vec<Vec<Job>> {
-    let latest = tasks.iter().map(|task| task.deadline).max().unwrap_or(0);
+    let latest = tasks.iter().map(|task| task.deadline_rel_ns).max().unwrap_or(0);
     let common = 2 * latest + random.below(20);
     tasks.iter().map(|task| task_jobs(arrivals, task, common, end, random)).collect()
 }
@@ -42,27 +42,27 @@ fn task_jobs(
 ) -> Vec<Job> {
     let mut arrival = match arrivals {
         Arrivals::Synchronous => 0,
-        Arrivals::Offset | Arrivals::Sporadic => random.below(2 * task.period),
-        Arrivals::AlignedDeadlines => (common - task.deadline) % task.period,
-        Arrivals::Bursts => common.saturating_sub(random.below(task.period)) % task.period,
+        Arrivals::Offset | Arrivals::Sporadic => random.below(2 * task.period_ns),
+        Arrivals::AlignedDeadlines => (common - task.deadline_rel_ns) % task.period_ns,
+        Arrivals::Bursts => common.saturating_sub(random.below(task.period_ns)) % task.period_ns,
     };
     let mut jobs = Vec::new();
     let mut released = 0;
     while arrival < end {
         let jitter = match arrivals {
-            Arrivals::Synchronous if jobs.is_empty() => task.jitter,
-            Arrivals::Sporadic | Arrivals::Bursts => random.below(task.jitter + 1),
+            Arrivals::Synchronous if jobs.is_empty() => task.jitter_ns,
+            Arrivals::Sporadic | Arrivals::Bursts => random.below(task.jitter_ns + 1),
             _ => 0,
         };
         // Jobs of a task are released in their order.
         released = released.max(arrival + jitter);
         jobs.push(Job { arrival, release: released });
         let more = match arrivals {
-            Arrivals::Sporadic if random.below(3) == 0 => random.below(task.period + 1),
+            Arrivals::Sporadic if random.below(3) == 0 => random.below(task.period_ns + 1),
             Arrivals::Bursts if random.below(8) == 0 => random.below(3),
             _ => 0,
         };
-        arrival += task.period + more;
+        arrival += task.period_ns + more;
     }
     jobs
 }

@@ -55,7 +55,7 @@ struct Queue<'a> {
 
 impl<'a> Queue<'a> {
     fn of(task: &'a SporadicTask, jobs: &'a [Job]) -> Self {
-        Queue { task, jobs, at: 0, left: task.wcet, ready: jobs.first().map_or(0, |first| first.release) }
+        Queue { task, jobs, at: 0, left: task.wcet_ns, ready: jobs.first().map_or(0, |first| first.release) }
     }
 
     fn pending(&self, now: u64) -> bool {
@@ -63,13 +63,13 @@ impl<'a> Queue<'a> {
     }
 
     fn key(&self, rule: Rule, processors: u64, index: usize, now: u64) -> (u64, usize) {
-        let deadline = self.jobs[self.at].arrival + self.task.deadline;
+        let deadline = self.jobs[self.at].arrival + self.task.deadline_rel_ns;
         match rule {
             Rule::EarliestDeadlineFirst => (deadline, index),
             Rule::ZeroLaxity if deadline <= now + self.left => (deadline.saturating_sub(self.left), index),
             Rule::ZeroLaxity => (deadline, index),
             Rule::EarliestDeadlineLastTask => (deadline, usize::MAX - index),
-            Rule::FairLateness => (deadline * processors - self.task.wcet * (processors - 1), index),
+            Rule::FairLateness => (deadline * processors - self.task.wcet_ns * (processors - 1), index),
             Rule::Fixed => (0, index),
             Rule::Levels(levels) => {
                 let ready = if levels.keeps_place { self.ready } else { self.jobs[self.at].release };
@@ -82,7 +82,7 @@ impl<'a> Queue<'a> {
     /// The job in progress is done.
     fn advance(&mut self, now: u64) {
         self.at += 1;
-        self.left = self.task.wcet;
+        self.left = self.task.wcet_ns;
         if let Some(next) = self.jobs.get(self.at).filter(|next| next.release >= now) {
             self.ready = next.release;
         }
@@ -123,5 +123,5 @@ fn record(seen: &mut Seen, queue: &Queue, completion: u64) {
     let job = queue.jobs[queue.at];
     let response = completion - job.arrival;
     seen.response_max = seen.response_max.max(response);
-    seen.tardiness_max = seen.tardiness_max.max(response.saturating_sub(queue.task.deadline));
+    seen.tardiness_max = seen.tardiness_max.max(response.saturating_sub(queue.task.deadline_rel_ns));
 }

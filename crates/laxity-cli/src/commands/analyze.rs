@@ -258,7 +258,7 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         schedulers,
         guarantee: arguments.guarantee,
         test: arguments.test,
-        work: arguments.work,
+        work_steps: arguments.work,
         sensitivity: arguments.sensitivity,
         placement: arguments.placement.settings(platform, below)?,
         charges,

@@ -183,7 +183,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         limits,
         soft: &soft,
         measured: measured.is_some(),
-        work: arguments.work,
+        work_steps: arguments.work,
         interrupt,
     };
     let (mut found, mut not) = (None, Vec::new());

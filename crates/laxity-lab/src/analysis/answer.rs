@@ -372,7 +372,7 @@ impl VerdictAnswer {
 
 impl BoundsAnswer {
     fn of(bounds: &Bounds, names: &[&str], placed: &PlacedSet) -> Self {
-        let deadlines = || placed.tasks.iter().map(|task| task.deadline).collect();
+        let deadlines = || placed.tasks.iter().map(|task| task.deadline_rel_ns).collect();
         let (kind, values): (_, Vec<u64>) = match bounds {
             Bounds::None => (BoundsKind::Deadline, deadlines()),
             Bounds::ResponseTimes(values) => (BoundsKind::ResponseTime, values.clone()),
@@ -393,10 +393,10 @@ impl OverheadsAnswer {
             |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
         let task = |(&name, eaten): (&&str, &Eaten)| TaskEaten {
             task: name.to_owned(),
-            wcet_ns: eaten.wcet,
-            deadline_ns: eaten.deadline,
-            period_ns: eaten.period,
-            jitter_ns: eaten.jitter,
+            wcet_ns: eaten.wcet_ns,
+            deadline_ns: eaten.deadline_rel_ns,
+            period_ns: eaten.period_ns,
+            jitter_ns: eaten.jitter_ns,
         };
         let nothing = [Eaten::default()];
         Some(OverheadsAnswer {
@@ -419,7 +419,7 @@ impl OverheadsAnswer {
 fn utilization<'a>(placed: &PlacedSet, eaten: impl Iterator<Item = &'a Eaten>) -> f64 {
     let mut load = laxity_model::LoadSum::new();
     for (task, eaten) in placed.tasks.iter().zip(eaten) {
-        load.add_ratio(task.wcet + eaten.wcet, task.period - eaten.period);
+        load.add_ratio(task.wcet_ns + eaten.wcet_ns, task.period_ns - eaten.period_ns);
     }
     load.to_f64()
 }

@@ -33,7 +33,7 @@ fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> Schedu
         schedulers: vec![Policy::SINGLE[0].into()],
         guarantee: Guarantee::Hard,
         test: None,
-        work: 1 << 28,
+        work_steps: 1 << 28,
         sensitivity: false,
         placement: PlacementSettings {
             fit: Fitting::Test,

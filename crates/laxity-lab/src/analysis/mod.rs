@@ -38,7 +38,7 @@ pub struct Settings {
     /// The only test that is asked, by its name.
     pub test: Option<&'static str>,
     /// Steps for each test on each cell.
-    pub work: u64,
+    pub work_steps: u64,
     /// Whether to look for what would make it fit.
     pub sensitivity: bool,
     /// Where tasks go.
@@ -70,7 +70,7 @@ impl Settings {
     /// What is asked of a scheduler's analysis.
     fn asked(&self, guarantee: Guarantee) -> Asked {
         let test = self.test.and_then(catalogue::test);
-        let work = Work::steps(self.work).unless(self.interrupt);
+        let work = Work::steps(self.work_steps).unless(self.interrupt);
         Asked { guarantee, test, work, beside: self.charges.beside() }
     }
 

@@ -30,7 +30,7 @@ pub fn in_one_cell(placed: &PlacedSet, settings: &Settings) -> Option<LargestSca
     let mut tasks = placed.tasks.clone();
     let found = largest(settings, false, |factor| {
         for (scaled, task) in tasks.iter_mut().zip(&placed.tasks) {
-            scaled.wcet = times(task.wcet, factor);
+            scaled.wcet_ns = times(task.wcet_ns, factor);
         }
         trial(placed, &tasks, settings)
     });

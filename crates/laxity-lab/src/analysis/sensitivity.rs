@@ -34,7 +34,7 @@ pub fn asked(settings: &Settings) -> Asked {
 
 /// What a test may take of each cell in a trial.
 pub fn trial_work(settings: &Settings) -> Work {
-    Work::steps(settings.work.min(TRIAL_WORK)).unless(settings.interrupt)
+    Work::steps(settings.work_steps.min(TRIAL_WORK)).unless(settings.interrupt)
 }
 
 /// Of tasks in places.

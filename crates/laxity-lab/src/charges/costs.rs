@@ -75,14 +75,14 @@ const ARRIVALS: &str = "jobs arrive at any time and wait for the next quantum, w
 pub struct Charges {
     files: Vec<(ChargedFile, Overheads)>,
     cache_delays: Option<(PathBuf, CacheDelays)>,
-    tick_period: u64,
+    tick_period_ns: u64,
     /// Beside which proofs hold; nothing: beside none.
     kernel: Option<Kernel>,
 }
 
 impl Default for Charges {
     fn default() -> Self {
-        Charges { files: Vec::new(), cache_delays: None, tick_period: TICK_PERIOD_DEFAULT, kernel: None }
+        Charges { files: Vec::new(), cache_delays: None, tick_period_ns: TICK_PERIOD_DEFAULT, kernel: None }
     }
 }
 
@@ -133,7 +133,7 @@ impl Charges {
             Some(path) => Some((path.to_owned(), read_file(&locate(path), CacheDelays::from_csv)?)),
             None => None,
         };
-        Ok(Charges { files: read, cache_delays, tick_period, kernel: None })
+        Ok(Charges { files: read, cache_delays, tick_period_ns: tick_period, kernel: None })
     }
 
     /// Those of simulations, if their file is in the field's columns (CSV); else scheduling costs nothing.
@@ -156,7 +156,7 @@ impl Charges {
         }
         let overheads = match file {
             Some((_, overheads)) => overheads.clone(),
-            None => Overheads::none().with_tick_period(self.tick_period),
+            None => Overheads::none().with_tick_period(self.tick_period_ns),
         };
         let overheads = match &self.cache_delays {
             Some((_, delays)) => {
@@ -186,7 +186,7 @@ impl Charges {
 
     /// Whether the kernel's servers are counted.
     pub fn has_servers(&self) -> bool {
-        self.beside().servers.iter().any(|server| server.runtime > 0)
+        self.beside().servers.iter().any(|server| server.runtime_ns > 0)
     }
 
     /// What is assumed of the kernel, in cells of at most so many processors that run tasks.
@@ -196,7 +196,7 @@ impl Charges {
 
     /// How long a quantum is; nothing if the scheduler has none.
     pub fn quantum(&self, scheduler: Analysed) -> Option<Duration> {
-        matches!(scheduler, Analysed::Pfair(_)).then(|| Duration::from_ns(self.tick_period))
+        matches!(scheduler, Analysed::Pfair(_)).then(|| Duration::from_ns(self.tick_period_ns))
     }
 }
 

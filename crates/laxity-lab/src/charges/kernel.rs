@@ -32,7 +32,7 @@ impl Kernel {
 
     /// What it takes.
     pub fn beside(&self) -> Beside {
-        let taken = |(runtime, period)| Taken { runtime, period };
+        let taken = |(runtime, period)| Taken { runtime_ns: runtime, period_ns: period };
         let server = |server: KernelServer| match self.no_background {
             true => Taken::default(),
             false => taken((server.runtime_ns, server.period_ns)),
@@ -86,7 +86,7 @@ impl Kernel {
             ));
         }
         let throttled = self.beside().throttled;
-        if is_fifo && throttled.runtime > 0 {
+        if is_fifo && throttled.runtime_ns > 0 {
             all.push(format!(
                 "SCHED_FIFO is stopped for {} that it has used up ({origin})",
                 words_of(throttled)
@@ -97,7 +97,7 @@ impl Kernel {
                 "the kernel's servers are Linux's: debugfs (/sys/kernel/debug/sched) cannot be read".into(),
             );
         }
-        if is_fifo && self.limits.unread.groups && throttled.runtime > 0 {
+        if is_fifo && self.limits.unread.groups && throttled.runtime_ns > 0 {
             all.push("the kernel has groups of real-time tasks: its configuration cannot be read".into());
         }
         all
@@ -105,7 +105,7 @@ impl Kernel {
 }
 
 fn words_of(taken: Taken) -> String {
-    let [runtime, period] = [taken.runtime, taken.period].map(Duration::from_ns);
+    let [runtime, period] = [taken.runtime_ns, taken.period_ns].map(Duration::from_ns);
     format!("{runtime} of every {period}")
 }
 
@@ -118,7 +118,7 @@ pub fn words(beside: &Beside, scheduler: Analysed) -> String {
         ("the sched_ext server", ext),
         ("real-time throttling", if is_fifo { beside.throttled } else { Taken::default() }),
     ];
-    let words = counted.into_iter().filter(|(_, taken)| taken.runtime > 0);
+    let words = counted.into_iter().filter(|(_, taken)| taken.runtime_ns > 0);
     words.map(|(name, taken)| format!("{name} ({})", words_of(taken))).collect::<Vec<_>>().join(" and ")
 }
 
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn what_is_counted_and_what_is_assumed_is_said() {
         let linux = Kernel::linux(false);
-        assert_eq!(linux.beside().servers[0], Taken { runtime: 50_000_000, period: 1_000_000_000 });
+        assert_eq!(linux.beside().servers[0], Taken { runtime_ns: 50_000_000, period_ns: 1_000_000_000 });
         assert!(
             assumed(linux, "p-rm", 1)
                 .contains("the fair server's 50ms in 1s of each CPU (Linux's defaults), before SCHED_FIFO")
@@ -153,7 +153,7 @@ mod tests {
     fn throttling_is_counted_whether_there_are_background_threads_or_not() {
         let mut kernel = Kernel::linux(true);
         kernel.limits.throttles = true;
-        assert_eq!(kernel.beside().throttled, Taken { runtime: 50_000_000, period: 1_000_000_000 });
+        assert_eq!(kernel.beside().throttled, Taken { runtime_ns: 50_000_000, period_ns: 1_000_000_000 });
         assert!(assumed(kernel, "p-rm", 1).contains("SCHED_FIFO is stopped for 50ms of every 1s"));
         assert!(!assumed(kernel, "p-edf", 1).contains("stopped"));
         let scheduler = "p-rm".parse().expect("a scheduler");

@@ -54,7 +54,7 @@ impl PlacedSet {
     pub fn overload(&self, cell: usize) -> Option<String> {
         let AnalysedCell { processors, tasks } = &self.cells[cell];
         let mut load = laxity_model::LoadSum::new();
-        tasks.iter().for_each(|&task| load.add_ratio(self.tasks[task].wcet, self.tasks[task].period));
+        tasks.iter().for_each(|&task| load.add_ratio(self.tasks[task].wcet_ns, self.tasks[task].period_ns));
         let cpus = laxity_model::plural(u64::from(*processors), "CPU");
         let exceeds = load.exceeds(u64::from(*processors));
         exceeds.then(|| format!("utilization {} exceeds {cpus}", load.exact()))
@@ -85,7 +85,7 @@ impl PlacedSet {
                     return Err(Failed { assumption: NO_AFFINITY, task: Some(id), fix: None });
                 }
                 let number = set.real_time().take_while(|&(other, _)| other < id).count();
-                tasks[number].wcet = speed.time_for(tasks[number].wcet);
+                tasks[number].wcet_ns = speed.time_for(tasks[number].wcet_ns);
                 numbers.push(number);
             }
             let processors = u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX);

@@ -120,11 +120,12 @@ impl<'a> Admission<'a> {
         };
         Some(match judgement.verdict {
             Verdict::Schedulable(Bounds::ResponseTimes(responses)) => {
-                let shares = responses.iter().zip(&tasks).map(|(&time, task)| share(time, task.deadline));
+                let shares =
+                    responses.iter().zip(&tasks).map(|(&time, task)| share(time, task.deadline_rel_ns));
                 shares.max().unwrap_or(0)
             }
             _ => {
-                let used = tasks.iter().map(|task| share(task.wcet, task.period)).sum::<u64>();
+                let used = tasks.iter().map(|task| share(task.wcet_ns, task.period_ns)).sum::<u64>();
                 used / u64::from(self.cells[bin].seen.processors.max(1))
             }
         })

@@ -160,11 +160,11 @@ impl SettingsAnswer {
                 task: name(&setting.task),
                 policy: found.scheduler.linux_policy().to_owned(),
                 priority,
-                runtime_ns: reservation.map(|one| one.runtime),
-                deadline_ns: reservation.map(|one| one.deadline),
-                period_ns: reservation.map(|one| one.period),
+                runtime_ns: reservation.map(|one| one.runtime_ns),
+                deadline_ns: reservation.map(|one| one.deadline_rel_ns),
+                period_ns: reservation.map(|one| one.period_ns),
                 cpus: setting.cpus.to_string(),
-                response_ns: setting.response,
+                response_ns: setting.response_ns,
                 miss_probability: soft::probability(setting.miss),
             }
         };
@@ -192,7 +192,7 @@ fn limit(limits: Limits, rule: PriorityRule) -> u64 {
 fn one_ns_more(question: &Question<'_>, found: &Found) -> Option<String> {
     let longer = |setting: &super::Setting| match setting.parameters {
         Parameters::Reservation(one) => {
-            one.deadline == question.set.tasks()[setting.task].deadline_rel.as_ns() + 1
+            one.deadline_rel_ns == question.set.tasks()[setting.task].deadline_rel.as_ns() + 1
         }
         Parameters::Level(_) => false,
     };
@@ -223,7 +223,7 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
             );
         }
         let constrained = found.settings.iter().any(
-            |setting| matches!(setting.parameters, Parameters::Reservation(one) if one.deadline < one.period),
+            |setting| matches!(setting.parameters, Parameters::Reservation(one) if one.deadline_rel_ns < one.period_ns),
         );
         if constrained {
             all.push(

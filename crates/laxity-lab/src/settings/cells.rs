@@ -61,7 +61,7 @@ impl<'a> Cells<'a> {
             None => candidates(task, limits.rules),
         };
         let most = |(task, soft): (&SporadicTask, &Option<&super::soft::Soft>)| {
-            soft.map_or(task.wcet, |soft| soft.most)
+            soft.map_or(task.wcet_ns, |soft| soft.most)
         };
         Cells {
             scheduler,
@@ -118,7 +118,7 @@ impl<'a> Cells<'a> {
 }
 
 fn bandwidth_q64(one: &Reservation) -> u128 {
-    (u128::from(one.runtime) << 64) / u128::from(one.period)
+    (u128::from(one.runtime_ns) << 64) / u128::from(one.period_ns)
 }
 
 impl Acceptance for Cells<'_> {
@@ -183,7 +183,7 @@ impl Inside<'_> {
     /// Whether EDF would meet the deadlines of the tasks as they are: on one CPU no reservations do what that cannot.
     fn may_be_granted(&self) -> bool {
         let tasks: Vec<_> = (0..self.numbers.len()).map(|at| (at, self.task(at))).collect();
-        let late = tasks.iter().any(|(_, task)| task.deadline > task.period);
+        let late = tasks.iter().any(|(_, task)| task.deadline_rel_ns > task.period_ns);
         let soft = self.numbers.iter().any(|&number| self.cells.soft[number]);
         self.processors > 1 || soft || !late || self.judge(&tasks)
     }
@@ -220,7 +220,7 @@ impl Inside<'_> {
     fn granted(&self, at: usize, one: &Reservation) -> Granted {
         let number = self.numbers[at];
         let demand = self.speed.time_for(self.cells.most[number]);
-        Granted::of(one, demand, self.cells.tasks[number].period)
+        Granted::of(one, demand, self.cells.tasks[number].period_ns)
     }
 
     /// Reservations as they are asked of the kernel: budgets include what overheads take, deadlines are as early as they make them.
@@ -233,9 +233,9 @@ impl Inside<'_> {
         let asked = |&(at, task): &(usize, SporadicTask)| {
             let eaten = &eaten[self.numbers[at]];
             let one = Reservation {
-                runtime: (task.wcet + eaten.wcet).max(self.cells.limits.rules.runtime_min_ns),
-                deadline: task.deadline - eaten.deadline,
-                period: task.period,
+                runtime_ns: (task.wcet_ns + eaten.wcet_ns).max(self.cells.limits.rules.runtime_min_ns),
+                deadline_rel_ns: task.deadline_rel_ns - eaten.deadline_rel_ns,
+                period_ns: task.period_ns,
             };
             // Where budgets overlap, a deadline before the period would hold back the next job.
             match self.granted(at, &one) {
@@ -250,10 +250,17 @@ impl Inside<'_> {
     pub fn least_bandwidth_q20(&self, at: usize) -> u64 {
         let number = self.numbers[at];
         match self.cells.candidates[number].first().filter(|_| self.cells.soft[number]) {
-            Some(one) => Reservation { runtime: self.speed.time_for(one.runtime), ..*one }.bandwidth_q20(),
+            Some(one) => {
+                Reservation { runtime_ns: self.speed.time_for(one.runtime_ns), ..*one }.bandwidth_q20()
+            }
             None => {
                 let task = self.task(at);
-                Reservation { runtime: task.wcet, deadline: task.period, period: task.period }.bandwidth_q20()
+                Reservation {
+                    runtime_ns: task.wcet_ns,
+                    deadline_rel_ns: task.period_ns,
+                    period_ns: task.period_ns,
+                }
+                .bandwidth_q20()
             }
         }
     }
@@ -264,7 +271,7 @@ impl Inside<'_> {
         let mut load = LoadSum::new();
         (0..self.numbers.len())
             .map(|at| self.task(at))
-            .for_each(|task| load.add_ratio(task.wcet, task.period));
+            .for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
         load.cmp_ratio(runtime.saturating_mul(self.processors.into()), period).is_le()
     }
 

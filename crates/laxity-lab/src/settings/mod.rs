@@ -57,7 +57,7 @@ pub struct Question<'a> {
     /// Whether how long their jobs run was measured.
     pub measured: bool,
     /// Steps for each test on each cell.
-    pub work: u64,
+    pub work_steps: u64,
     /// Ends the search.
     pub interrupt: &'static AtomicBool,
 }
@@ -100,7 +100,7 @@ pub struct Setting {
     /// Its parameters.
     pub parameters: Parameters,
     /// A bound on its response times, in ns; nothing of one whose jobs may be late.
-    pub response: Option<u64>,
+    pub response_ns: Option<u64>,
     /// An upper bound on the probability that a job misses its deadline, in units of 2^-62: 0 of all that are proven.
     pub miss: u64,
 }
@@ -141,13 +141,15 @@ impl Found {
                 Parameters::Level(level) => Scheduling::Fifo {
                     priority: TASK_PRIORITY_MAX.saturating_sub(u32::try_from(level).unwrap_or(u32::MAX)),
                 },
-                Parameters::Reservation(Reservation { runtime, deadline, period }) => {
-                    Scheduling::Deadline(laxity_deploy::Reservation {
-                        runtime_ns: runtime,
-                        deadline_ns: deadline,
-                        period_ns: period,
-                    })
-                }
+                Parameters::Reservation(Reservation {
+                    runtime_ns: runtime,
+                    deadline_rel_ns: deadline,
+                    period_ns: period,
+                }) => Scheduling::Deadline(laxity_deploy::Reservation {
+                    runtime_ns: runtime,
+                    deadline_ns: deadline,
+                    period_ns: period,
+                }),
             },
             cpus: setting.cpus.clone(),
             cell: cells.iter().position(|cell| cell.tasks.contains(&setting.task)).unwrap_or_default(),
@@ -164,7 +166,7 @@ impl Found {
 
 impl Question<'_> {
     fn asked(&self) -> Asked {
-        let work = Work::steps(self.work).unless(self.interrupt);
+        let work = Work::steps(self.work_steps).unless(self.interrupt);
         Asked { work, beside: self.charges.beside(), ..Asked::of(Guarantee::Hard) }
     }
 
@@ -209,8 +211,8 @@ impl Question<'_> {
         for id in self.soft.keys() {
             let Some(least) = cells.candidates[cells.numbers[id]].first() else { continue };
             let task = &mut tasks[*id];
-            let needed = u128::from(task.period().as_ns()) * u128::from(least.runtime);
-            let needed = needed.div_ceil(u128::from(least.period));
+            let needed = u128::from(task.period().as_ns()) * u128::from(least.runtime_ns);
+            let needed = needed.div_ceil(u128::from(least.period_ns));
             task.wcet = Duration::from_ns(u64::try_from(needed).unwrap_or(u64::MAX));
         }
         TaskSet::new(self.set.name(), tasks)
@@ -263,7 +265,8 @@ impl Question<'_> {
             for (at, &id) in ids.iter().enumerate() {
                 match &chosen {
                     Chosen::Reservations(of) => {
-                        let Reservation { runtime, deadline, period } = of[at];
+                        let Reservation { runtime_ns: runtime, deadline_rel_ns: deadline, period_ns: period } =
+                            of[at];
                         tasks[id] = laxity_model::Task {
                             deadline_rel: Duration::from_ns(deadline),
                             arrival: laxity_model::Arrival::Sporadic {
@@ -280,7 +283,7 @@ impl Question<'_> {
                     Chosen::Levels(..) => 0,
                 };
                 let (cpus, parameters) = (cpus.clone(), parameters[at]);
-                let setting = Setting { task: id, cpus, parameters, response: None, miss };
+                let setting = Setting { task: id, cpus, parameters, response_ns: None, miss };
                 settings[inside.numbers[at]] = Some(setting);
             }
             let bandwidth_q20 = bandwidth(&inside, &parameters);
@@ -339,11 +342,11 @@ impl Question<'_> {
             let task = &self.set.tasks()[setting.task];
             let own = match setting.parameters {
                 Parameters::Level(_) => true,
-                Parameters::Reservation(one) => one.period == task.period().as_ns(),
+                Parameters::Reservation(one) => one.period_ns == task.period().as_ns(),
             };
             let deadline = task.deadline_rel.as_ns();
             let longest = if own { bound.ns.min(deadline) } else { deadline };
-            setting.response = (setting.miss == 0).then_some(longest);
+            setting.response_ns = (setting.miss == 0).then_some(longest);
         }
     }
 

@@ -48,15 +48,15 @@ pub fn order_of(inside: &Inside<'_>) -> Option<(Order, Vec<usize>)> {
     };
     let accepted =
         |order: &[usize]| inside.judge(&order.iter().map(|&at| (at, tasks[at])).collect::<Vec<_>>());
-    let rate = (Order::RateMonotonic, sorted(&|task| task.period));
-    let deadline = (Order::DeadlineMonotonic, sorted(&|task| task.deadline));
+    let rate = (Order::RateMonotonic, sorted(&|task| task.period_ns));
+    let deadline = (Order::DeadlineMonotonic, sorted(&|task| task.deadline_rel_ns));
     let simple = match inside.cells.scheduler.rule {
         PriorityRule::RateMonotonic => vec![rate],
         PriorityRule::DeadlineMonotonic => vec![deadline],
         _ => vec![
             rate,
             deadline,
-            (Order::LaxityMonotonic, sorted(&|task| task.deadline.saturating_sub(task.wcet))),
+            (Order::LaxityMonotonic, sorted(&|task| task.deadline_rel_ns.saturating_sub(task.wcet_ns))),
         ],
     };
     let found = simple.into_iter().find(|(_, order)| accepted(order));
@@ -73,9 +73,9 @@ fn assigned(
     tasks: &[SporadicTask],
     accepted: &dyn Fn(&[usize]) -> bool,
 ) -> Option<(Order, Vec<usize>)> {
-    let prefers_low = |at: usize| tasks[at].deadline;
+    let prefers_low = |at: usize| tasks[at].deadline_rel_ns;
     if inside.processors == 1 {
-        let constrained = tasks.iter().all(|task| task.deadline <= task.period);
+        let constrained = tasks.iter().all(|task| task.deadline_rel_ns <= task.period_ns);
         if constrained && inside.cells.overheads.is_none() {
             // Deadline-monotonic priorities are optimal (Leung, Whitehead 1982).
             return None;
@@ -103,7 +103,7 @@ fn assigned(
 
 /// Whether a task meets its deadlines below others, whatever becomes of them.
 fn is_lowest(inside: &Inside<'_>, at: usize, higher: &[usize]) -> bool {
-    let late = |&at: &usize| (at, SporadicTask { deadline: TIME_MAX, ..inside.task(at) });
+    let late = |&at: &usize| (at, SporadicTask { deadline_rel_ns: TIME_MAX, ..inside.task(at) });
     let mut order: Vec<_> = higher.iter().map(late).collect();
     order.push((at, inside.task(at)));
     inside.judge(&order)

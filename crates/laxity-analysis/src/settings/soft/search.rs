@@ -45,7 +45,7 @@ impl SoftTask {
     /// that serve every job; the least bandwidth first, none better in bandwidth, deadline and period at once than another.
     pub fn candidates(&self, target: u64, rules: KernelRules) -> Vec<SoftReservation> {
         let mut found: Vec<SoftReservation> = Vec::new();
-        if self.law.most() <= self.task.wcet {
+        if self.law.most() <= self.task.wcet_ns {
             let served = candidates(&self.task, rules).into_iter();
             found.extend(served.map(|reservation| SoftReservation { reservation, miss: 0 }));
         }
@@ -55,12 +55,16 @@ impl SoftTask {
             found.extend(self.least(&counted, period, best.map(|best| best.reservation), (target, rules)));
         }
         found.retain(|one| one.reservation.is_accepted(rules));
-        least_first(found, |one| one.reservation, |one| Granted::of(one, self.law.most(), self.task.period))
+        least_first(
+            found,
+            |one| one.reservation,
+            |one| Granted::of(one, self.law.most(), self.task.period_ns),
+        )
     }
 
     /// An upper bound on the probability that a job misses its deadline, in units of 2^-62; of one that serves every job, 0.
     pub fn miss_bound(&self, one: &Reservation) -> u64 {
-        if self.law.most() <= self.task.wcet && one.serves(&self.task) {
+        if self.law.most() <= self.task.wcet_ns && one.serves(&self.task) {
             return 0;
         }
         let counted = Counted::of(&self.law, self.granule());
@@ -75,11 +79,11 @@ impl SoftTask {
 
     /// Of a reservation with d = P, in phase and as a fluid (the module says why).
     fn paces(&self, one: &Reservation) -> [Option<Pace>; 2] {
-        if one.deadline < one.period {
+        if one.deadline_rel_ns < one.period_ns {
             return [None; 2];
         }
-        let (q, p) = (one.runtime, one.period);
-        let [deadline, interarrival] = [self.task.deadline, self.task.period];
+        let (q, p) = (one.runtime_ns, one.period_ns);
+        let [deadline, interarrival] = [self.task.deadline_rel_ns, self.task.period_ns];
         let budgets = deadline / p;
         let more = (deadline - budgets * p).saturating_sub(p - q);
         let in_phase =
@@ -92,7 +96,7 @@ impl SoftTask {
 
     /// Periods that are looked at, the longest first.
     fn periods(&self, rules: KernelRules) -> Vec<u64> {
-        let [deadline, period] = [self.task.deadline, self.task.period];
+        let [deadline, period] = [self.task.deadline_rel_ns, self.task.period_ns];
         let mut all: Vec<u64> = PARTS.iter().flat_map(|parts| [period / parts, deadline / parts]).collect();
         all.push(rules.period_min_ns);
         all.push(rules.period_max_ns);
@@ -114,21 +118,21 @@ impl SoftTask {
         best: Option<Reservation>,
         (target, rules): (u64, KernelRules),
     ) -> Option<SoftReservation> {
-        let jobs = u128::from(self.task.period / period).max(1);
+        let jobs = u128::from(self.task.period_ns / period).max(1);
         let granule = u128::from(counted.granule);
         // Budgets whose drift is whole granules.
         let budget = |granules: u64| {
             let least = (u128::from(granules) * granule).div_ceil(jobs);
             Some(u64::try_from(least).ok()?.max(rules.runtime_min_ns)).filter(|&budget| budget <= period)
         };
-        let with = |runtime| Reservation { runtime, deadline: period, period };
+        let with = |runtime| Reservation { runtime_ns: runtime, deadline_rel_ns: period, period_ns: period };
         let meets = |granules: u64| {
             let reservation = with(budget(granules)?);
             let miss = self.meets(counted, &reservation, target)?;
             Some(SoftReservation { reservation, miss })
         };
         let limit = best.map_or(u128::from(period), |best| {
-            (u128::from(best.runtime) * u128::from(period)).div_ceil(u128::from(best.period)) - 1
+            (u128::from(best.runtime_ns) * u128::from(period)).div_ceil(u128::from(best.period_ns)) - 1
         });
         let mut most = u64::try_from(limit * jobs / granule).ok()?;
         let mut found = meets(most)?;

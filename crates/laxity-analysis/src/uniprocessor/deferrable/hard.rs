@@ -152,7 +152,7 @@ mod tests {
         let tasks = [SporadicTask::implicit(2, 6), SporadicTask::implicit(1, 5)];
         let judge = |tasks: &[SporadicTask]| DeferrableRta.judge(tasks, 1, &mut Work::default());
         assert_eq!(judge(&tasks), Verdict::Schedulable(Bounds::ResponseTimes(vec![2, 5])));
-        let late = SporadicTask { jitter: 1, ..tasks[0] };
+        let late = SporadicTask { jitter_ns: 1, ..tasks[0] };
         assert_eq!(judge(&[late, tasks[1]]), Verdict::needs(FIRST_IS_SERVER, Some(0)));
         assert_eq!(judge(&[tasks[0], SporadicTask::implicit(1, 4)]), Verdict::fails_at(1));
     }

@@ -51,7 +51,12 @@ pub(crate) fn as_task(server: DeferrableServer, double_hit: DoubleHit) -> Option
         DoubleHit::Ignored => 0,
         DoubleHit::Counted => period - budget,
     };
-    (!server.is_none()).then_some(SporadicTask { wcet: budget, deadline: period, period, jitter })
+    (!server.is_none()).then_some(SporadicTask {
+        wcet_ns: budget,
+        deadline_rel_ns: period,
+        period_ns: period,
+        jitter_ns: jitter,
+    })
 }
 
 /// The server before the tasks.
@@ -63,9 +68,9 @@ fn below(server: DeferrableServer, double_hit: DoubleHit, tasks: &[SporadicTask]
 fn first_as_server(tasks: &[SporadicTask]) -> Option<(DeferrableServer, &[SporadicTask])> {
     use laxity_model::Duration;
     let (first, rest) = tasks.split_first()?;
-    let is_server = first.deadline == first.period && first.jitter == 0;
+    let is_server = first.deadline_rel_ns == first.period_ns && first.jitter_ns == 0;
     let server =
-        DeferrableServer::new(Duration::from_ns(first.wcet), Duration::from_ns(first.period)).ok()?;
+        DeferrableServer::new(Duration::from_ns(first.wcet_ns), Duration::from_ns(first.period_ns)).ok()?;
     is_server.then_some((server, rest))
 }
 

@@ -41,10 +41,10 @@ pub fn tardiness(server: DeferrableServer, tasks: &[SporadicTask], work: &mut Wo
 
 /// Of tasks that the plain test accepts.
 fn bounds(server: DeferrableServer, tasks: &[SporadicTask], work: &mut Work) -> Result<Verdict, OutOfWork> {
-    if let Some(at) = tasks.iter().position(|task| task.deadline > task.period) {
+    if let Some(at) = tasks.iter().position(|task| task.deadline_rel_ns > task.period_ns) {
         return Ok(Verdict::needs("D <= T", Some(at)));
     }
-    if let Some(at) = tasks.iter().position(|task| task.jitter > 0) {
+    if let Some(at) = tasks.iter().position(|task| task.jitter_ns > 0) {
         return Ok(Verdict::needs("J = 0", Some(at)));
     }
     let mut higher = Requests::default();
@@ -53,9 +53,9 @@ fn bounds(server: DeferrableServer, tasks: &[SporadicTask], work: &mut Work) -> 
     first.iter().for_each(|server| higher.push(server, 1));
     let mut late = Vec::with_capacity(tasks.len());
     for task in tasks {
-        let own = task.wcet + first.map_or(0, |server| server.wcet);
+        let own = task.wcet_ns + first.map_or(0, |server| server.wcet_ns);
         let window = higher.least_window(own, NEVER, work)?.ok_or(OutOfWork)?;
-        late.push(window.saturating_sub(task.deadline));
+        late.push(window.saturating_sub(task.deadline_rel_ns));
         higher.push(task, window);
     }
     Ok(Verdict::Schedulable(Bounds::Tardiness(late)))
@@ -151,7 +151,7 @@ mod tests {
     fn other_deadlines_and_jitter_are_another_matter() {
         let late = SporadicTask::constrained(1, 6, 5);
         assert_eq!(judge(server(1, 5), &[late]), Verdict::needs("D <= T", Some(0)));
-        let kept = SporadicTask { jitter: 1, ..SporadicTask::implicit(1, 5) };
+        let kept = SporadicTask { jitter_ns: 1, ..SporadicTask::implicit(1, 5) };
         assert_eq!(judge(server(1, 5), &[kept]), Verdict::needs("J = 0", Some(0)));
     }
 }
