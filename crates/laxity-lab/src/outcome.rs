@@ -1,4 +1,4 @@
-//! The three back ends, and what comes of a case in each of them: one kind of value, whichever made it.
+//! The three back ends, and their outcomes: one kind of value, whichever made it.
 //!
 //! [`prove`], [`simulate`] and [`measure`] take task sets under schedulers and give an [`Outcome`] for each run of each of them, in the
 //! order of their own modules. Names of metrics are those of `summary.json`, with a dot between levels (`response_ns.p99`), and of
@@ -30,7 +30,7 @@ pub enum BackEnd {
 /// Numbers by name.
 pub type Metrics = BTreeMap<String, Number>;
 
-/// What came of a task set under a scheduler.
+/// The outcome of a task set under a scheduler.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Outcome {
     /// What it comes from.
@@ -57,7 +57,7 @@ pub struct Outcome {
     pub notes: Vec<String>,
 }
 
-/// What came of one task.
+/// The outcome of one task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskOutcome {
     /// Name of the task.
@@ -157,7 +157,7 @@ impl Outcome {
         }
     }
 
-    /// What came of the runs of a manifest, whose metrics are in `summary`, in their order.
+    /// The outcomes of the runs of a manifest, whose metrics are in `summary`, in their order.
     fn of_runs(by: BackEnd, manifest: &Manifest, summary: &Summary) -> Vec<Outcome> {
         let both = manifest.runs.iter().zip(&summary.runs);
         both.map(|(run, metrics)| Outcome::of_run(by, run, metrics)).collect()

@@ -58,7 +58,7 @@ impl Settings {
             schedulers,
             guarantee: Guarantee::Hard,
             test: None,
-            work: 1 << 28,
+            work_steps: 1 << 28,
             sensitivity: false,
             placement: PlacementSettings::auto(platform),
             charges: Charges::default(),
