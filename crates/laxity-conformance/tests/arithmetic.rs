@@ -1,9 +1,7 @@
 //! What hosts compute beside a policy, natively and as BPF.
 
 use laxity_conformance::{Programs, available};
-use laxity_policy::{
-    Admission, Load, NEVER, Refused, Reserve, Server, Spot, TaskParameters, VirtualTime,
-};
+use laxity_policy::{Admission, Load, NEVER, Refused, Reserve, Server, Spot, TaskParameters, VirtualTime};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 

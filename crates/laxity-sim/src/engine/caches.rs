@@ -52,7 +52,7 @@ pub struct Followed {
     /// That, where it counts towards what it pays when it goes on.
     unpaid: u64,
     /// When it will have done its work, as far as is known.
-    until: u64,
+    until_ns: u64,
     /// What was added to its work for lines that others take from it, in ns, since it has been on its CPU.
     granted_ns: u64,
 }
@@ -127,7 +127,7 @@ impl Caches {
                 job.cold += longer_ns * work.rate;
                 let since = now + extra.div_ceil(work.rate);
                 let work_ns = useful.div_ceil(work.rate);
-                (job.until, job.granted_ns) = (since.saturating_add(work_ns), 0);
+                (job.until_ns, job.granted_ns) = (since.saturating_add(work_ns), 0);
                 state.works(
                     task as usize,
                     Begins { core: cpu as usize, since_ns: since, work_ns, cold_lines },
@@ -142,7 +142,7 @@ impl Caches {
         let Caches::State { state, jobs, .. } = self else { return 0 };
         let more = state.works_until(task as usize, now).map_or(0, |until| until.saturating_sub(now));
         let job = &mut jobs[task as usize];
-        job.until = now.saturating_add(more);
+        job.until_ns = now.saturating_add(more);
         job.granted_ns = job.granted_ns.saturating_add(more);
         more
     }
@@ -178,7 +178,7 @@ impl Caches {
         for other in state.sharers_at_work(task as usize) {
             let job = &mut jobs[other];
             // Whose time has come is asked for itself.
-            let Some(until) = state.works_until(other, now).filter(|_| job.until > now) else { continue };
+            let Some(until) = state.works_until(other, now).filter(|_| job.until_ns > now) else { continue };
             let task = index_u32(other);
             let change_ns = job.repaced(now, until.max(now + 1), work(task));
             if change_ns != 0 {
@@ -200,8 +200,8 @@ impl Caches {
 impl Followed {
     /// It will have done its work at another time than was thought: by how much its work changes for that, in ns.
     fn repaced(&mut self, now: u64, until: u64, work: Work) -> i64 {
-        let was = self.until.max(now);
-        self.until = until;
+        let was = self.until_ns.max(now);
+        self.until_ns = until;
         if until >= was {
             let more = until - was;
             self.granted_ns = self.granted_ns.saturating_add(more);

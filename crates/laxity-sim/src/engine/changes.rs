@@ -33,7 +33,7 @@ pub(super) struct Lives {
     admission: Option<Admission>,
     standing: Vec<Standing>,
     /// By task: the instant from which on it releases no jobs, because of its own `leave` or because the simulation releases none.
-    ends: Vec<u64>,
+    ends_ns: Vec<u64>,
     /// The tasks that leave by themselves, and when: those whose time has not come.
     leaves: BTreeSet<(u64, usize)>,
     /// By task: as admission sees it, but for its number.
@@ -84,7 +84,7 @@ impl Lives {
             admission: None,
             standing: vec![Standing::Absent; all.len()],
             leaves: leaves.map(|(&at, task)| (at, task)).collect(),
-            ends,
+            ends_ns: ends,
             entrants: entrants.collect(),
             parameters: parameters(setup, &all, true),
             names: setup.set.tasks().iter().map(|task| task.name.clone()).collect(),
@@ -216,7 +216,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// A task enters, in the background; unless it has no job left to release.
     fn appear(&mut self, task: usize) -> bool {
-        let end = self.lives.as_ref().map_or(NEVER, |lives| lives.ends[task]);
+        let end = self.lives.as_ref().map_or(NEVER, |lives| lives.ends_ns[task]);
         if self.now >= end || self.tasks[task].advance() == NEVER {
             return false;
         }
@@ -390,7 +390,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         for number in std::mem::take(&mut lives.waiting) {
             let lives = self.lives.as_mut().expect("something changes");
             let Change { at, what } = lives.list[number];
-            let over = what.task().is_some_and(|task| now >= lives.ends[task]);
+            let over = what.task().is_some_and(|task| now >= lives.ends_ns[task]);
             if over || now.saturating_sub(at.as_ns()) > PATIENCE.as_ns() {
                 continue;
             }

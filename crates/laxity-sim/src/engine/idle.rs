@@ -33,9 +33,9 @@ enum State {
 struct Member {
     state: State,
     /// Since when it has been in this state.
-    since: u64,
-    ran: u64,
-    waited: u64,
+    since_ns: u64,
+    ran_ns: u64,
+    waited_ns: u64,
     vtime: VirtualTime,
     /// The CPU for which it waited or on which it ran last: its virtual time is relative to that. [`NONE`]: it has yet to begin.
     home: u32,
@@ -82,9 +82,9 @@ impl Idle {
         let cores = cpus.iter().enumerate().filter(|(_, cpu)| open(cpu)).map(|(core, _)| index_u32(core));
         let member = |state: State| Member {
             state,
-            since: 0,
-            ran: 0,
-            waited: 0,
+            since_ns: 0,
+            ran_ns: 0,
+            waited_ns: 0,
             vtime: VirtualTime::default(),
             home: NONE,
             began: 0,
@@ -116,13 +116,13 @@ impl Idle {
     /// The member enters another state: the time in the one before is counted.
     fn turn(&mut self, id: u32, state: State, now: u64) {
         let member = &mut self.members[id as usize];
-        let spent = now - member.since;
+        let spent = now - member.since_ns;
         match member.state {
-            State::Running(_) => member.ran += spent,
-            State::Ready => member.waited += spent,
+            State::Running(_) => member.ran_ns += spent,
+            State::Ready => member.waited_ns += spent,
             State::Absent | State::Blocked | State::Exited => {}
         }
-        (member.state, member.since) = (state, now);
+        (member.state, member.since_ns) = (state, now);
     }
 
     /// A real-time task takes the CPU. Returns what ran there, if anything.
@@ -220,7 +220,7 @@ impl Idle {
                 State::Blocked => self.choose(id, task.run_ratio_ppm, now),
                 State::Running(core) => {
                     self.turn(id, State::Running(core), now);
-                    let exits = self.members[id as usize].ran >= task.lifetime.as_ns();
+                    let exits = self.members[id as usize].ran_ns >= task.lifetime.as_ns();
                     if !exits && self.goes_on(task.run_ratio_ppm) {
                         continue;
                     }
@@ -364,8 +364,8 @@ impl Idle {
             self.turn(id, state, now);
         }
         let background = &self.members[..self.background.tasks.len()];
-        self.summary.run_ns = background.iter().map(|member| member.ran).sum();
-        self.summary.ready_ns = background.iter().map(|member| member.waited).sum();
+        self.summary.run_ns = background.iter().map(|member| member.ran_ns).sum();
+        self.summary.ready_ns = background.iter().map(|member| member.waited_ns).sum();
         self.summary
     }
 }
@@ -375,9 +375,7 @@ fn core_queues(cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Vec<CoreQ
     let highest = cpus.iter().map(|cpu| cpu.rate).max().unwrap_or(1);
     let shift = (u64::BITS - highest.leading_zeros()).saturating_sub(u32::BITS);
     let speed = |cpu: &CpuState| u32::try_from(cpu.rate >> shift).expect("shifted into 32 bits").max(1);
-    cpus.iter()
-        .map(|cpu| CoreQueue { own: Queue::default(), open: open(cpu), speed: speed(cpu) })
-        .collect()
+    cpus.iter().map(|cpu| CoreQueue { own: Queue::default(), open: open(cpu), speed: speed(cpu) }).collect()
 }
 
 /// How many real-time jobs are ready or run on a CPU, which is a cell of its own.

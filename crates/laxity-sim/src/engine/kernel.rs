@@ -92,7 +92,7 @@ pub(super) struct Kernel {
     rng: Pcg64,
     cores: Vec<Core>,
     cells: Vec<CellKernel>,
-    tick_period: Option<u64>,
+    tick_period_ns: Option<u64>,
     actions: Vec<Action>,
     /// CPUs that the kernel has left in this instant.
     left: Vec<u32>,
@@ -118,7 +118,7 @@ impl Kernel {
             rng: Pcg64::seed_from_u64(setup.seed ^ 0x636f_7374_735f_5f5f),
             cores: cpus.iter().map(|_| Core::default()).collect(),
             cells: cells.iter().map(|cell| CellKernel::of(costs, cell)).collect(),
-            tick_period,
+            tick_period_ns: tick_period,
             actions: Vec::new(),
             left: Vec::new(),
         });
@@ -285,7 +285,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.emit_on(kind, cpu, Some(sender));
         }
         if work == Work::Tick {
-            let next = self.now + self.kernel().tick_period.expect("there are ticks");
+            let next = self.now + self.kernel().tick_period_ns.expect("there are ticks");
             if next <= self.horizon {
                 self.kernel().plan(next, Coming::Arrives { cpu, work, from });
             }

@@ -458,9 +458,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let CpuState { cell, rate, running, .. } = self.cpus[cpu as usize];
         let instance = &self.cells[cell as usize].instance;
         let task = &mut self.tasks[running as usize];
-        let server_period = instance.next_replenishment(task.local).at_ns;
-        if task.server_period != server_period {
-            task.server_period = server_period;
+        let next_replenishment_ns = instance.next_replenishment(task.local).at_ns;
+        if task.next_replenishment_ns != next_replenishment_ns {
+            task.next_replenishment_ns = next_replenishment_ns;
             task.budget_used = 0;
         }
         let units = u128::from(instance.budget_left(task.local)) * u128::from(self.scale);

@@ -18,27 +18,27 @@ pub struct TaskState {
     pub started: bool,
     /// Whether it is off its CPU already, though the CPU has not switched: its budget is used up.
     pub stopped: bool,
-    /// Work that has used less than a whole ns of the budget, in the units of `work_left`, and the server period it is of.
+    /// Work that has used less than a whole ns of the budget, in the units of `work_left`.
     pub budget_used: u64,
-    /// See `budget_used`.
-    pub server_period: u64,
+    /// When the budget of `budget_used` is replenished next: another instant, another budget.
+    pub next_replenishment_ns: u64,
     /// Whether there is a present job: false once the task has left or the simulation releases no more.
     pub alive: bool,
     /// Its cell, and its number there.
     pub cell: u32,
     /// Its number within the cell.
     pub local: u32,
-    release: u64,
+    release_ns: u64,
     /// The present job had arrived before it was released anew.
     carried: bool,
-    demand: u64,
-    start: u64,
+    demand_ns: u64,
+    start_ns: u64,
     first_cpu: u32,
-    cpu_time: u64,
+    cpu_time_ns: u64,
     index: u32,
     migrations: u32,
     switches: u32,
-    deadline_rel: u64,
+    deadline_rel_ns: u64,
     scale: u64,
     jobs: Jobs,
 }
@@ -52,20 +52,20 @@ impl TaskState {
             started: false,
             stopped: false,
             budget_used: 0,
-            server_period: NEVER,
+            next_replenishment_ns: NEVER,
             alive: true,
             cell,
             local,
-            release: 0,
+            release_ns: 0,
             carried: false,
-            demand: 0,
-            start: 0,
+            demand_ns: 0,
+            start_ns: 0,
             first_cpu: NOWHERE,
-            cpu_time: 0,
+            cpu_time_ns: 0,
             index: u32::MAX,
             migrations: 0,
             switches: 0,
-            deadline_rel,
+            deadline_rel_ns: deadline_rel,
             scale,
             jobs,
         }
@@ -82,27 +82,27 @@ impl TaskState {
     pub fn advance(&mut self) -> u64 {
         self.started = false;
         self.carried = false;
-        self.cpu_time = 0;
+        self.cpu_time_ns = 0;
         let Some(job) = self.jobs.next() else {
             self.alive = false;
             return NEVER;
         };
-        self.release = job.release.as_ns();
-        self.demand = job.demand.as_ns();
-        self.work_left = self.demand * self.scale;
+        self.release_ns = job.release.as_ns();
+        self.demand_ns = job.demand.as_ns();
+        self.work_left = self.demand_ns * self.scale;
         self.index = self.index.wrapping_add(1);
-        self.release
+        self.release_ns
     }
 
     /// The task becomes a real-time task at `now`, and its present job with it: one that has arrived is released anew, and those behind
     /// it are as much later.
     pub fn enters(&mut self, now: u64) {
-        let late = now.saturating_sub(self.release);
+        let late = now.saturating_sub(self.release_ns);
         self.carried = late > 0;
-        self.release += late;
+        self.release_ns += late;
         self.jobs = self.jobs.clone().delayed(Duration::from_ns(late));
         (self.started, self.stopped) = (false, false);
-        (self.budget_used, self.server_period) = (0, NEVER);
+        (self.budget_used, self.next_replenishment_ns) = (0, NEVER);
     }
 
     /// The task releases no more jobs from `now` on: a present one that has not arrived by then is not there.
@@ -113,7 +113,7 @@ impl TaskState {
 
     /// Whether there is a present job that has arrived before what arrives at `now`.
     pub fn has_arrived(&self, now: u64) -> bool {
-        self.alive && (self.release < now || self.carried)
+        self.alive && (self.release_ns < now || self.carried)
     }
 
     /// The jobs behind the present one.
@@ -130,20 +130,20 @@ impl TaskState {
     /// The present job's release.
     #[inline]
     pub fn release(&self) -> u64 {
-        self.release
+        self.release_ns
     }
 
     /// The present job's absolute deadline.
     #[inline]
     pub fn deadline(&self) -> u64 {
-        self.release + self.deadline_rel
+        self.release_ns + self.deadline_rel_ns
     }
 
     /// The present job runs on `cpu` from `now`. Returns where it ran before, if elsewhere.
     #[inline]
     pub fn begin(&mut self, cpu: u32, now: u64) -> Option<u32> {
         // Without branches: whether a job is new, or moves, cannot be predicted.
-        self.start = if self.started { self.start } else { now };
+        self.start_ns = if self.started { self.start_ns } else { now };
         self.first_cpu = if self.started { self.first_cpu } else { cpu };
         self.started = true;
         self.stopped = false;
@@ -157,7 +157,7 @@ impl TaskState {
     /// It has held a CPU for `elapsed` ns, and done so much of its work. (Its last ns may be longer than what was left.)
     #[inline]
     pub fn held(&mut self, elapsed: u64, work: u64) {
-        self.cpu_time += elapsed;
+        self.cpu_time_ns += elapsed;
         self.work_left -= work.min(self.work_left);
     }
 
@@ -174,15 +174,15 @@ impl TaskState {
         let job = Job {
             task,
             index: self.index,
-            release_ns: self.release,
+            release_ns: self.release_ns,
             deadline_ns: self.deadline(),
-            demand_ns: Some(self.demand),
+            demand_ns: Some(self.demand_ns),
             warm_ns: None,
             cause: None,
             outcome: if finish.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
-            start_ns: ran.then_some(self.start),
+            start_ns: ran.then_some(self.start_ns),
             finish_ns: finish,
-            cpu_time_ns: Some(self.cpu_time),
+            cpu_time_ns: Some(self.cpu_time_ns),
             first_cpu: ran.then(|| number(self.first_cpu)),
             last_cpu: ran.then(|| number(self.last_cpu)),
             migrations: Some(self.migrations),

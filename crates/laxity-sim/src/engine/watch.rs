@@ -23,10 +23,10 @@ enum Coming {
 /// A task seen from outside.
 struct Seen {
     jobs: Jobs,
-    deadline_rel: u64,
+    deadline_rel_ns: u64,
     /// Number of the next job to arrive, and its arrival.
     next: u32,
-    arrival: u64,
+    arrival_ns: u64,
     /// Jobs before this one are over: done, aborted, or skipped.
     over: u32,
     /// Jobs before this one, among those that missed their deadline, are known to have.
@@ -53,9 +53,9 @@ impl Watch {
         for (id, task) in setup.set.tasks().iter().enumerate() {
             watch.tasks.push(Seen {
                 jobs: jobs_of(task, id, setup.seed, setup.demand).before(setup.duration),
-                deadline_rel: task.deadline_rel.as_ns(),
+                deadline_rel_ns: task.deadline_rel.as_ns(),
                 next: NONE,
-                arrival: 0,
+                arrival_ns: 0,
                 over: 0,
                 missed: 0,
                 pending: VecDeque::new(),
@@ -86,7 +86,7 @@ impl Watch {
     pub fn turns_real_time(&mut self, task: usize, job: u32, release: u64, following: Jobs) {
         let Some(seen) = self.tasks.get_mut(task) else { return };
         seen.jobs = following;
-        (seen.next, seen.arrival) = (job, release);
+        (seen.next, seen.arrival_ns) = (job, release);
         (seen.over, seen.missed) = (job, job);
         seen.pending.clear();
         self.coming.push(Reverse((release, Coming::Arrival, index_u32(task))));
@@ -143,8 +143,8 @@ impl Watch {
         let seen = &mut self.tasks[task as usize];
         if let Some(job) = seen.jobs.next() {
             seen.next = seen.next.wrapping_add(1);
-            seen.arrival = job.release.as_ns();
-            self.coming.push(Reverse((seen.arrival, Coming::Arrival, task)));
+            seen.arrival_ns = job.release.as_ns();
+            self.coming.push(Reverse((seen.arrival_ns, Coming::Arrival, task)));
         }
     }
 
@@ -168,7 +168,7 @@ impl Watch {
                 Coming::Arrival => {
                     let skipped = self.skips(task, time);
                     let seen = &mut self.tasks[task as usize];
-                    let (job, deadline) = (seen.next, time + seen.deadline_rel);
+                    let (job, deadline) = (seen.next, time + seen.deadline_rel_ns);
                     if skipped {
                         self.next_arrival(task);
                         return event(EventKind::Skip, Some(job), None);
