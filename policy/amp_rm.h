@@ -4,10 +4,10 @@
  * binary heap for the jobs that are ready. A job that has used its execution requirement waits for its task's next period
  * (LX_BUDGET_THROTTLE). Real-time tasks never migrate.
  *
- * Background work: deferrable.h says when it goes first, background.h on which core.
+ * Background work: claims.h says when it goes first, background.h on which core.
  */
 #include "background.h"
-#include "deferrable.h"
+#include "claims.h"
 #include "queues/binary_heap.h"
 
 #define LX_POLICY lx_amp_rm

@@ -97,6 +97,26 @@ u32 lx_policy_balance_moves(struct lx_load from, struct lx_load to)
 	return (u32)lx_balance_moves(from, to);
 }
 
+struct lx_standing_change lx_policy_standing_after(u32 standing, u32 event)
+{
+	return lx_standing_after(standing, event);
+}
+
+u32 lx_policy_standing_is_apart(u32 standing)
+{
+	return (u32)lx_standing_is_apart(standing);
+}
+
+u32 lx_policy_claim_first(struct lx_server *v, const struct lx_reserve *r, u64 now)
+{
+	return lx_claim_first(v, r, now);
+}
+
+u64 lx_policy_claim_ends(struct lx_server *v, const struct lx_reserve *r, u32 claim, u64 now)
+{
+	return lx_claim_ends(v, r, claim, now);
+}
+
 struct lx_spot lx_policy_spot_for_one_more(struct lx_spot best, struct lx_spot other)
 {
 	return lx_spot_for_one_more(best, other);

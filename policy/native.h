@@ -7,9 +7,10 @@
 
 #include "admission.h"
 #include "background.h"
-#include "deferrable.h"
+#include "claims.h"
 #include "policies.h"
 #include "reserve.h"
+#include "standing.h"
 #include "state.h"
 #include "virtual_time.h"
 
@@ -104,7 +105,7 @@ u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
 /* take_due, which is the same for all policies (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
 
-/* What is in admission.h, reserve.h, deferrable.h, balance.h, background.h and virtual_time.h, as functions (arithmetic.c). */
+/* What is in admission.h, reserve.h, deferrable.h, claims.h, balance.h, background.h and virtual_time.h, as functions (arithmetic.c). */
 u64 lx_policy_bandwidth(u64 runtime, u64 period);
 u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime, u64 deadline_rel, u64 period);
 void lx_policy_admission_replace(struct lx_admission *a, u64 before, u64 after);
@@ -121,6 +122,10 @@ void lx_policy_server_charge(struct lx_server *v, u64 used, u64 now);
 u32 lx_policy_server_goes_first(struct lx_server *v, u64 now);
 u64 lx_policy_server_left(struct lx_server *v, u64 now);
 u64 lx_policy_server_next(struct lx_server *v, u64 now);
+struct lx_standing_change lx_policy_standing_after(u32 standing, u32 event);
+u32 lx_policy_standing_is_apart(u32 standing);
+u32 lx_policy_claim_first(struct lx_server *v, const struct lx_reserve *r, u64 now);
+u64 lx_policy_claim_ends(struct lx_server *v, const struct lx_reserve *r, u32 claim, u64 now);
 u32 lx_policy_balance_is_better(struct lx_load core, struct lx_load best);
 u32 lx_policy_balance_is_busier(struct lx_load from, struct lx_load best);
 u32 lx_policy_balance_moves(struct lx_load from, struct lx_load to);

@@ -96,7 +96,7 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
 	if (task == LX_NONE)
 		return false;
 	/* It has gone, or its job ended where the policy had not put it: the policy learns of that first. */
-	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT || LX_READ(lx_slot(in, task)->yielded)) {
+	if (lx_standing_is_apart(LX_READ(lx_slot(in, task)->standing)) || LX_READ(lx_slot(in, task)->yielded)) {
 		lx_kick_cpu(cpu);
 		return false;
 	}
@@ -289,7 +289,7 @@ static __always_inline bool lx_has_to_decide(struct lx_instance *in, u32 index)
 	if (scheduled == LX_NONE)
 		return false;
 	slot = lx_slot(in, scheduled);
-	return LX_READ(slot->yielded) || LX_READ(slot->standing) >= LX_ABSENT;
+	return LX_READ(slot->yielded) || lx_standing_is_apart(LX_READ(slot->standing));
 }
 
 void BPF_STRUCT_OPS(on_running, struct task_struct *p)

@@ -20,11 +20,6 @@
 
 #include "slots.h"
 
-/* How a task's standing changes while an operation on it is under way (enum lx_standing), beside what
- * `slots.h` names. */
-#define LX_DROPPING 6u
-#define LX_RETURNING 7u
-
 struct lx_cpu_lock {
 	struct bpf_res_spin_lock lock;
 };
@@ -283,13 +278,12 @@ static __always_inline u32 lx_caller(u32 instance)
 	return c && c->instance == instance ? c->index : LX_CPUS_MAX / 2 + cpu % (LX_CPUS_MAX / 2);
 }
 
-/* A task is runnable again: passes the events that follow to the policy. */
+/* A task that the policy knows to sleep is runnable again: passes the events that follow to the policy. */
 static __always_inline void lx_come_back(struct lx_instance *in, u32 instance, u32 index, u64 now)
 {
 	u32 cpu = lx_caller(instance);
 	u64 release = lx_wake_up(&in->state, index, now);
 
-	LX_WRITE(lx_slot(in, index)->standing, LX_PRESENT);
 	if (release != LX_NEVER)
 		lx_slot(in, index)->job++;
 	lx_bring(instance, index, release, cpu, now);
@@ -299,43 +293,35 @@ static __always_inline void lx_come_back(struct lx_instance *in, u32 instance, u
 static __always_inline void lx_appear(struct lx_instance *in, u32 instance, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
-	u32 standing = LX_READ(slot->standing);
+	/* Where the policy is being told that it sleeps, the CPU that does so says that it is back. */
+	u32 then = lx_stands(slot, LX_STANDING_COME);
 
-	if (standing == LX_ENTERED) {
+	if (then == LX_THEN_ARRIVE) {
 		u32 cpu = lx_caller(instance);
 
-		LX_WRITE(slot->standing, LX_PRESENT);
 		lx_bring(instance, index, now, cpu, now);
 		lx_carry_out(instance, cpu, now);
-		return;
-	}
-	if (standing == LX_ABSENT && __sync_val_compare_and_swap(&slot->standing, LX_ABSENT, LX_PRESENT) == LX_ABSENT)
-		return;
-	/* The CPU that drops it will say that it is back. */
-	if (__sync_val_compare_and_swap(&slot->standing, LX_DROPPING, LX_RETURNING) == LX_DROPPING)
-		return;
-	if (LX_READ(slot->standing) == LX_BLOCKED)
+	} else if (then == LX_THEN_WAKE) {
 		lx_come_back(in, instance, index, now);
+	}
 }
 
-/* Its job goes, and it sleeps or has left. */
+/* Its turn: if it sleeps or has left, its job goes. */
 static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
-	bool departed = LX_READ(slot->standing) == LX_DEPARTED;
-	u32 standing;
+	u32 then;
 
-	if (!departed && __sync_val_compare_and_swap(&slot->standing, LX_ABSENT, LX_DROPPING) != LX_ABSENT)
+	if (lx_stands(slot, LX_STANDING_TURN) != LX_THEN_SUSPEND)
 		return;
 	lx_say(in, c, LX_SAY_SUSPEND, 0, now);
 	c->ended = 1;
 	if (c->running == index)
 		c->running = LX_NONE;
-	standing = __sync_val_compare_and_swap(&slot->standing, LX_DROPPING, LX_BLOCKED);
-	if (standing == LX_RETURNING) {
+	then = lx_stands(slot, LX_STANDING_TOLD);
+	if (then == LX_THEN_WAKE) {
 		lx_come_back(in, c->instance, index, now);
-	} else if (standing == LX_DEPARTED) {
-		/* Before, or while its job went. */
+	} else if (then == LX_THEN_FREE) {
 		lx_lock(in);
 		lx_slot_free(in, index);
 		bpf_spin_unlock(&in->lock);
@@ -386,7 +372,8 @@ static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu
 {
 	struct lx_slot *slot = lx_slot(in, index);
 
-	if (__sync_val_compare_and_swap(&slot->standing, LX_PRESENT, LX_ABSENT) != LX_PRESENT)
+	lx_stands(slot, LX_STANDING_GO);
+	if (LX_READ(slot->standing) != LX_ABSENT)
 		return;
 	if (own && !c->ended && LX_READ(lx_cpu(&in->state, c->index)->scheduled) == index)
 		lx_drop(in, c, index, now);

@@ -7,26 +7,11 @@
 #define LX_HOST_MAPS_H
 
 #include "setup.h"
+#include "standing.h"
 #include "../trace/rings.bpf.h"
 
 /* DSQ of everything that is not real-time. */
 #define LX_BACKGROUND 0
-
-/* Where a task stands between the kernel and the policy. */
-enum lx_standing {
-	/* No task has this number. */
-	LX_FREE = 0,
-	/* Admitted; its first job has yet to arrive. */
-	LX_ENTERED = 1,
-	/* The policy has a job of it: running, ready, or waiting for its release. */
-	LX_PRESENT = 2,
-	/* It sleeps; the policy knows. */
-	LX_BLOCKED = 3,
-	/* It sleeps, but the policy has its job still: it stopped where the policy had not put it. */
-	LX_ABSENT = 4,
-	/* It has left; the policy has its job still. The number becomes free when that job's turn comes. */
-	LX_DEPARTED = 5,
-};
 
 /* What ended when a CPU decided. */
 enum lx_ending {

@@ -35,17 +35,17 @@ static __noinline void lx_act_all(struct lx_instance *in, struct lx_actions *lis
 	list->count = 0;
 }
 
-/* Its job goes, and it sleeps or has left: what the policy held until its turn came. */
+/* Its turn: if it sleeps or has left, its job goes, which the policy held until now. */
 static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 
+	if (lx_stands(slot, LX_STANDING_TURN) != LX_THEN_SUSPEND)
+		return;
 	LX_P(suspend)(&in->state, c->index, now);
 	c->ended = 1;
-	if (slot->standing == LX_DEPARTED)
+	if (lx_stands(slot, LX_STANDING_TOLD) == LX_THEN_FREE)
 		lx_slot_free(in, index);
-	else
-		slot->standing = LX_BLOCKED;
 	if (c->running == index)
 		c->running = LX_NONE;
 }
@@ -56,7 +56,7 @@ static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cp
 	struct lx_slot *slot = lx_slot(in, index);
 	struct lx_state *s = &in->state;
 
-	if (slot->standing >= LX_ABSENT) {
+	if (lx_standing_is_apart(slot->standing)) {
 		lx_drop(in, c, index, now);
 	} else if (slot->yielded) {
 		slot->yielded = 0;
@@ -97,15 +97,14 @@ static __always_inline void lx_appear_locked(struct lx_instance *in, u32 cpu, u3
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	struct lx_state *s = &in->state;
+	u32 then = lx_stands(slot, LX_STANDING_COME);
 
-	if (slot->standing == LX_ENTERED) {
-		slot->standing = LX_PRESENT;
+	if (then == LX_THEN_ARRIVE) {
 		LX_P(arrive)(s, index, now, cpu, now);
 		lx_collect(s, out);
-	} else if (slot->standing == LX_BLOCKED) {
+	} else if (then == LX_THEN_WAKE) {
 		u64 release = lx_wake_up(s, index, now);
 
-		slot->standing = LX_PRESENT;
 		if (release == LX_NEVER) {
 			LX_P(resume)(s, index, cpu, now);
 		} else {
@@ -113,8 +112,6 @@ static __always_inline void lx_appear_locked(struct lx_instance *in, u32 cpu, u3
 			LX_P(arrive)(s, index, release, cpu, now);
 		}
 		lx_collect(s, out);
-	} else if (slot->standing == LX_ABSENT) {
-		slot->standing = LX_PRESENT;
 	}
 }
 
@@ -127,7 +124,7 @@ static __always_inline void lx_vanish_locked(struct lx_instance *in, struct lx_h
 	in->state.actions = 0;
 	if (slot->standing != LX_PRESENT)
 		return;
-	slot->standing = LX_ABSENT;
+	lx_stands(slot, LX_STANDING_GO);
 	if (own && !c->ended && lx_cpu(&in->state, c->index)->scheduled == index)
 		lx_drop(in, c, index, now);
 	lx_collect(&in->state, out);

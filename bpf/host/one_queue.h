@@ -6,6 +6,7 @@
 #ifndef LX_HOST_ONE_QUEUE_H
 #define LX_HOST_ONE_QUEUE_H
 
+#include "claims.h"
 #include "timers.h"
 #include "virtual_time.h"
 
@@ -78,7 +79,7 @@ static __always_inline bool lx_gives_way(struct lx_instance *in, struct lx_host_
 	(void)in;
 	(void)prev;
 	/* What waits may be gone by now, or not be allowed here: then there is nothing to give way to. */
-	if (lx_reserve_admits(&c->reserve, now) || !lx_take_ordinary(cpu))
+	if (lx_claim_without_server(&c->reserve, now) == LX_CLAIM_REAL_TIME || !lx_take_ordinary(cpu))
 		return false;
 	LX_COUNT(reserved);
 	c->gave_way = LX_OTHER_RESERVE;
@@ -90,7 +91,7 @@ static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx
 {
 	(void)in;
 	(void)cpu;
-	return !lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND);
+	return lx_claim_without_server(&c->reserve, now) == LX_CLAIM_RESERVE && scx_bpf_dsq_nr_queued(LX_BACKGROUND);
 }
 
 /* The task, which is no member, has the CPU now. */

@@ -7,6 +7,7 @@
 #define LX_HOST_SERVERS_H
 
 #include "act.h"
+#include "claims.h"
 
 /*
  * Functions for the verifier: what takes a CPU's number rather than pointers (NAME_on) is global, and gone through once, not for each
@@ -100,16 +101,14 @@ u32 __noinline lx_why_first_on(u32 cpu, u64 now)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
-	bool first;
+	u32 claim;
 
 	if (!c || !in)
 		return LX_OTHER_IDLE;
 	bpf_spin_lock(&in->lock);
-	first = lx_server_goes_first(&c->server, now);
+	claim = lx_claim_first(&c->server, &c->reserve, now);
 	bpf_spin_unlock(&in->lock);
-	if (first)
-		return LX_OTHER_SERVER;
-	return lx_reserve_admits(&c->reserve, now) ? LX_OTHER_IDLE : LX_OTHER_RESERVE;
+	return claim == LX_CLAIM_SERVER ? LX_OTHER_SERVER : claim == LX_CLAIM_RESERVE ? LX_OTHER_RESERVE : LX_OTHER_IDLE;
 }
 
 static __always_inline u32 lx_why_first(struct lx_instance *in, struct lx_host_cpu *c, u64 now)

@@ -18,12 +18,35 @@ static __always_inline u32 lx_here(struct lx_instance *in, u32 instance)
 	return c && c->instance == instance ? c->index : 0;
 }
 
+/*
+ * What the event makes of the task's standing. Returns what is to be done then (enum lx_standing_then). Where locks are several,
+ * other CPUs may change it at the same time.
+ */
+static __always_inline u32 lx_stands(struct lx_slot *slot, u32 event)
+{
+	struct lx_standing_change change = {};
+#ifdef LX_STEPS
+	u32 before = 0;
+	u32 found = LX_NONE;
+
+	while (found != before && LX_MAY_LOOP) {
+		before = LX_READ(slot->standing);
+		change = lx_standing_after(before, event);
+		found = __sync_val_compare_and_swap(&slot->standing, before, change.standing);
+	}
+#else
+	change = lx_standing_after(slot->standing, event);
+	LX_WRITE(slot->standing, change.standing);
+#endif
+	return change.then;
+}
+
 /* The number becomes free. */
 static __always_inline void lx_slot_free(struct lx_instance *in, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 
-	slot->standing = LX_FREE;
+	LX_WRITE(slot->standing, LX_FREE);
 	slot->pid = 0;
 	slot->next_free = in->free;
 	in->free = index;
@@ -42,7 +65,7 @@ static __always_inline u32 lx_slot_take(struct lx_instance *in, u32 pid)
 	slot = lx_slot(in, index);
 	in->free = slot->next_free;
 	slot->pid = pid;
-	slot->standing = LX_ENTERED;
+	lx_stands(slot, LX_STANDING_TAKE);
 	slot->yielded = 0;
 	slot->custody = 0;
 	slot->job = 0;
@@ -81,13 +104,15 @@ static __always_inline u64 lx_following_release(struct lx_instance *in, u32 inde
 static __always_inline void lx_depart(struct lx_instance *in, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);
-	u32 standing = __sync_lock_test_and_set(&slot->standing, LX_DEPARTED);
+	u32 before = LX_READ(slot->standing);
+	u32 then;
 
-	if (standing == LX_DEPARTED)
+	if (before == LX_DEPARTED || before == LX_FREE)
 		return;
+	then = lx_stands(slot, LX_STANDING_LEAVE);
 	lx_admission_leave(&in->admission, slot->bandwidth);
 	in->members--;
-	if (standing == LX_ENTERED || standing == LX_BLOCKED)
+	if (then == LX_THEN_FREE)
 		lx_slot_free(in, index);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What hosts compute beside a policy (admission.h, reserve.h, deferrable.h, background.h, virtual_time.h), for the conformance
+ * What hosts compute beside a policy (admission.h, reserve.h, deferrable.h, claims.h, background.h, virtual_time.h), for the conformance
  * rig: numbers in, numbers out.
  */
 #include "../admission.h"
 #include "../background.h"
-#include "../deferrable.h"
+#include "../claims.h"
+#include "../standing.h"
 #include "../virtual_time.h"
 
 char _license[] __attribute__((section("license"), used)) = "GPL";
@@ -77,6 +78,45 @@ __attribute__((section("syscall"), used)) int balance(struct lx_rig_numbers *n)
 	n->out[0] = (u64)lx_balance_is_better(a, b);
 	n->out[1] = (u64)lx_balance_is_busier(a, b);
 	n->out[2] = (u64)lx_balance_moves(a, b);
+	return 0;
+}
+
+/*
+ * A server of in[0] in in[1] and a reserve that leaves in[2] of in[3]: both charged for half of the time to in[4], asked at in[5],
+ * and again when the answer may be another one.
+ */
+__attribute__((section("syscall"), used)) int claims(struct lx_rig_numbers *n)
+{
+	struct lx_reserve r = {.period_start = 0, .period = n->in[3], .runtime = n->in[2]};
+	struct lx_server v;
+
+	lx_server_init(&v, 0, n->in[0], n->in[1]);
+	lx_server_charge(&v, n->in[4] / 2, n->in[4]);
+	lx_reserve_charge(&r, n->in[4] / 2, n->in[4]);
+	n->out[0] = lx_claim_first(&v, &r, n->in[5]);
+	n->out[1] = lx_claim_without_server(&r, n->in[5]);
+	n->out[2] = lx_claim_ends(&v, &r, (u32)n->out[0], n->in[5]);
+	return 0;
+}
+
+/* A number that stands at in[0], after in[2] events, each of four bits of in[1]. */
+__attribute__((section("syscall"), used)) int standing(struct lx_rig_numbers *n)
+{
+	struct lx_standing_change change = {.standing = (u32)n->in[0]};
+	u64 events = n->in[1];
+	u64 then = 0;
+	u32 i;
+
+	for (i = 0; i < 16; i++) {
+		if (i < n->in[2]) {
+			change = lx_standing_after(change.standing, events & 15);
+			then = then << 4 | change.then;
+		}
+		events >>= 4;
+	}
+	n->out[0] = change.standing;
+	n->out[1] = then;
+	n->out[2] = (u64)lx_standing_is_apart(change.standing);
 	return 0;
 }
 

@@ -1,9 +1,13 @@
 //! What hosts compute beside a policy, natively and as BPF.
 
 use laxity_conformance::{Programs, available};
-use laxity_policy::{Admission, Load, NEVER, Refused, Reserve, Server, Spot, TaskParameters, VirtualTime};
+use laxity_policy::{
+    Admission, Claim, Load, NEVER, Refused, Reserve, Server, Spot, Standing, StandingEvent, TaskParameters,
+    Then, VirtualTime,
+};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use std::collections::BTreeSet;
 
 fn with_programs(test: impl Fn(&Programs)) {
     match available() {
@@ -88,6 +92,58 @@ fn servers_are_the_same() {
         }
         assert!((1000..4700).contains(&first), "{first}");
     });
+}
+
+#[test]
+fn claims_are_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(8, 1);
+        let mut seen = [0; 3];
+        for _ in 0..5000 {
+            let bits = random.random_range(4..40);
+            let [period, window, charged_at] = [bits; 3].map(|bits| draw(&mut random, bits));
+            let [budget, runtime] = [period, window].map(|all| random.random_range(0..=all + 1));
+            let now = charged_at + draw(&mut random, bits);
+            let mut server = Server::new(0, budget, period);
+            let mut reserve = Reserve::new(0, runtime, window);
+            server.charge(charged_at / 2, charged_at);
+            reserve.charge(charged_at / 2, charged_at);
+            // The definition, apart from the code.
+            let expected = match (server.goes_first(now), reserve.admits(now)) {
+                (true, _) => Claim::Server,
+                (false, false) => Claim::Reserve,
+                (false, true) => Claim::RealTime,
+            };
+            let claim = Claim::first(&mut server, &reserve, now);
+            assert_eq!(claim, expected);
+            seen[claim.number() as usize] += 1;
+            let ends = claim.ends(&mut server, &reserve, now);
+            claim_lasts((claim, server, reserve), (now, ends));
+            let without = if reserve.admits(now) { Claim::RealTime } else { Claim::Reserve };
+            let expected = [claim.number().into(), without.number().into(), ends, 0];
+            let numbers = [budget, period, runtime, window, charged_at, now];
+            assert_eq!(programs.compute("claims", numbers), Ok(expected), "{numbers:?}");
+        }
+        assert!(seen.iter().all(|&times| times > 100), "{seen:?}");
+    });
+}
+
+/// What goes first runs from `now` on without a break: until `ends` nothing else goes first, and something may then.
+fn claim_lasts((claim, server, reserve): (Claim, Server, Reserve), (now, ends): (u64, u64)) {
+    let first_at = |at: u64| {
+        let (mut server, mut reserve) = (server, reserve);
+        match claim {
+            Claim::RealTime => reserve.charge(at - now, at),
+            Claim::Server | Claim::Reserve => server.charge(at - now, at),
+        }
+        Claim::first(&mut server, &reserve, at)
+    };
+    assert!(ends > now, "asked again at once");
+    let last = ends.min(now.saturating_add(1 << 41)) - 1;
+    for at in [now, now + (last - now) / 2, last] {
+        assert_eq!(first_at(at), claim, "from {now} until {ends}, at {at}");
+    }
+    assert!(ends == NEVER || first_at(ends) != claim || claim == Claim::Reserve, "from {now} until {ends}");
 }
 
 #[test]
@@ -190,5 +246,110 @@ fn virtual_times_are_the_same() {
             assert_eq!(programs.compute("virtual_time", numbers), Ok(expected), "{numbers:?}");
         }
         assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
+    });
+}
+
+/// What is so of a number, by what its standing means; what the policy is being told counts as known to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Facts {
+    has_number: bool,
+    is_member: bool,
+    is_runnable: bool,
+    policy_has_job: bool,
+    being_told: bool,
+}
+
+impl Facts {
+    const FREE: Facts = Facts {
+        has_number: false,
+        is_member: false,
+        is_runnable: false,
+        policy_has_job: false,
+        being_told: false,
+    };
+
+    fn standing(self) -> Standing {
+        match self {
+            Facts { has_number: false, .. } => Standing::Free,
+            Facts { is_member: false, .. } => Standing::Departed,
+            Facts { being_told: true, is_runnable: false, .. } => Standing::Dropping,
+            Facts { being_told: true, is_runnable: true, .. } => Standing::Returning,
+            Facts { policy_has_job: true, is_runnable: true, .. } => Standing::Present,
+            Facts { policy_has_job: true, is_runnable: false, .. } => Standing::Absent,
+            Facts { policy_has_job: false, .. } => Standing::Blocked,
+        }
+    }
+
+    /// A host's next event, if it can happen: the facts after it, and what the host has to do.
+    fn after(self, event: StandingEvent, had_job: bool) -> Option<(Facts, Then)> {
+        let apart = !self.is_runnable || !self.is_member;
+        let mut next = self;
+        let mut then = Then::Nothing;
+        match event {
+            StandingEvent::Take if !self.has_number => {
+                next = Facts { has_number: true, is_member: true, ..Facts::FREE };
+            }
+            StandingEvent::Come if self.is_member && !self.is_runnable => {
+                next.is_runnable = true;
+                if !self.policy_has_job && !self.being_told {
+                    next.policy_has_job = true;
+                    then = if had_job { Then::Wake } else { Then::Arrive };
+                }
+            }
+            StandingEvent::Go if self.is_member && self.is_runnable => next.is_runnable = false,
+            StandingEvent::Turn if self.policy_has_job && apart => {
+                (next.policy_has_job, next.being_told) = (false, true);
+                then = Then::Suspend;
+            }
+            StandingEvent::Told if self.being_told => {
+                next.being_told = false;
+                if !self.is_member {
+                    (next, then) = (Facts::FREE, Then::Free);
+                } else if self.is_runnable {
+                    next.policy_has_job = true;
+                    then = Then::Wake;
+                }
+            }
+            StandingEvent::Leave if self.is_member => {
+                next.is_member = false;
+                if !self.policy_has_job && !self.being_told {
+                    (next, then) = (Facts::FREE, Then::Free);
+                }
+            }
+            _ => return None,
+        }
+        Some((next, then))
+    }
+}
+
+#[test]
+fn standings_follow_from_what_is_so() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(9, 1);
+        let mut seen = BTreeSet::new();
+        for _ in 0..3000 {
+            let (mut facts, mut had_job) = (Facts::FREE, false);
+            let (mut standing, mut thens, mut events, mut count) = (Standing::Free, 0u64, 0u64, 0);
+            while count < 16 {
+                let event = StandingEvent::ALL[random.random_range(0..StandingEvent::ALL.len())];
+                let Some((next, then)) = facts.after(event, had_job) else { continue };
+                let after = standing.after(event);
+                had_job = next.has_number && (had_job || then == Then::Arrive);
+                let entered = next.has_number && !had_job && next.is_member;
+                let expected = if entered { Standing::Entered } else { next.standing() };
+                assert_eq!(after, (expected, then), "{standing:?} {event:?} {facts:?}");
+                seen.insert((standing as u32, event as u32));
+                (facts, standing) = (next, after.0);
+                events |= (event as u64) << (4 * count);
+                thens = thens << 4 | then as u64;
+                count += 1;
+            }
+            let apart = [Standing::Absent, Standing::Departed, Standing::Dropping, Standing::Returning];
+            assert_eq!(standing.is_apart(), apart.contains(&standing));
+            let expected = [standing as u64, thens, standing.is_apart().into(), 0];
+            assert_eq!(programs.compute("standing", [0, events, 16, 0, 0, 0]), Ok(expected), "{events:#x}");
+        }
+        // Every entry of the table at the head of policy/standing.h, and the turns of a departed number while the policy is told.
+        assert!(seen.len() >= 17, "{seen:?}");
     });
 }

@@ -57,6 +57,10 @@ impl Server {
         unsafe { ffi::lx_policy_server_goes_first(&raw mut self.0, now) != 0 }
     }
 
+    pub(crate) fn raw_mut(&mut self) -> *mut ffi::lx_server {
+        &raw mut self.0
+    }
+
     /// For how long it goes first: 0, or [`NEVER`] for ever. To be asked again when a new size has come.
     pub fn left(&mut self, now: u64) -> u64 {
         // SAFETY: reads and writes what it is given.

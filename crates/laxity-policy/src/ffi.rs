@@ -119,6 +119,53 @@ const _: () = {
         "Offset of field: lx_server::quiet_period",
     ][::core::mem::offset_of!(lx_server, quiet_period) - 64usize];
 };
+pub const lx_claim_LX_CLAIM_REAL_TIME: lx_claim = 0;
+pub const lx_claim_LX_CLAIM_SERVER: lx_claim = 1;
+pub const lx_claim_LX_CLAIM_RESERVE: lx_claim = 2;
+pub type lx_claim = ::core::ffi::c_uint;
+pub const lx_standing_LX_FREE: lx_standing = 0;
+pub const lx_standing_LX_ENTERED: lx_standing = 1;
+pub const lx_standing_LX_PRESENT: lx_standing = 2;
+pub const lx_standing_LX_BLOCKED: lx_standing = 3;
+pub const lx_standing_LX_ABSENT: lx_standing = 4;
+pub const lx_standing_LX_DEPARTED: lx_standing = 5;
+pub const lx_standing_LX_DROPPING: lx_standing = 6;
+pub const lx_standing_LX_RETURNING: lx_standing = 7;
+pub type lx_standing = ::core::ffi::c_uint;
+pub const lx_standing_event_LX_STANDING_TAKE: lx_standing_event = 0;
+pub const lx_standing_event_LX_STANDING_COME: lx_standing_event = 1;
+pub const lx_standing_event_LX_STANDING_GO: lx_standing_event = 2;
+pub const lx_standing_event_LX_STANDING_TURN: lx_standing_event = 3;
+pub const lx_standing_event_LX_STANDING_TOLD: lx_standing_event = 4;
+pub const lx_standing_event_LX_STANDING_LEAVE: lx_standing_event = 5;
+pub type lx_standing_event = ::core::ffi::c_uint;
+pub const lx_standing_then_LX_THEN_NOTHING: lx_standing_then = 0;
+pub const lx_standing_then_LX_THEN_ARRIVE: lx_standing_then = 1;
+pub const lx_standing_then_LX_THEN_WAKE: lx_standing_then = 2;
+pub const lx_standing_then_LX_THEN_SUSPEND: lx_standing_then = 3;
+pub const lx_standing_then_LX_THEN_FREE: lx_standing_then = 4;
+pub type lx_standing_then = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct lx_standing_change {
+    pub standing: u32_,
+    pub then: u32_,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of lx_standing_change",
+    ][::core::mem::size_of::<lx_standing_change>() - 8usize];
+    [
+        "Alignment of lx_standing_change",
+    ][::core::mem::align_of::<lx_standing_change>() - 4usize];
+    [
+        "Offset of field: lx_standing_change::standing",
+    ][::core::mem::offset_of!(lx_standing_change, standing) - 0usize];
+    [
+        "Offset of field: lx_standing_change::then",
+    ][::core::mem::offset_of!(lx_standing_change, then) - 4usize];
+};
 pub const lx_rule_LX_RULE_EDF: lx_rule = 0;
 pub const lx_rule_LX_RULE_FIXED: lx_rule = 1;
 pub type lx_rule = ::core::ffi::c_uint;
@@ -1027,6 +1074,27 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn lx_policy_server_next(v: *mut lx_server, now: u64_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_standing_after(standing: u32_, event: u32_) -> lx_standing_change;
+}
+unsafe extern "C" {
+    pub fn lx_policy_standing_is_apart(standing: u32_) -> u32_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_claim_first(
+        v: *mut lx_server,
+        r: *const lx_reserve,
+        now: u64_,
+    ) -> u32_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_claim_ends(
+        v: *mut lx_server,
+        r: *const lx_reserve,
+        claim: u32_,
+        now: u64_,
+    ) -> u64_;
 }
 unsafe extern "C" {
     pub fn lx_policy_balance_is_better(core: lx_load, best: lx_load) -> u32_;

@@ -8,9 +8,11 @@
 
 mod admission;
 mod background;
+mod claims;
 mod deferrable;
 mod instance;
 mod reserve;
+mod standing;
 mod table;
 mod virtual_time;
 
@@ -29,9 +31,11 @@ mod ffi;
 
 pub use admission::{Admission, Refused, bandwidth};
 pub use background::{Load, Spot};
+pub use claims::Claim;
 pub use deferrable::Server;
 pub use instance::{Action, Config, Event, Instance, Locks, Replenishment, TaskParameters, action, note};
 pub use reserve::Reserve;
+pub use standing::{Standing, StandingEvent, Then};
 pub use table::Table;
 pub use virtual_time::VirtualTime;
 

@@ -12,6 +12,15 @@ impl Reserve {
         Reserve(ffi::lx_reserve { period_start: start, used: 0, period, runtime })
     }
 
+    /// None: real-time work may always have the CPU.
+    pub fn off() -> Reserve {
+        Reserve::new(0, 0, 0)
+    }
+
+    pub(crate) fn raw(&self) -> *const ffi::lx_reserve {
+        &raw const self.0
+    }
+
     /// Real-time work has had the CPU for `used` until `now`.
     pub fn charge(&mut self, used: u64, now: u64) {
         // SAFETY: writes what it is given.

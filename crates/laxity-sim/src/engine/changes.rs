@@ -13,7 +13,7 @@ use crate::setup::Setup;
 use laxity_analysis::SporadicTask;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_model::{CpuList, Diagnostic, Duration, Result};
-use laxity_policy::TaskParameters;
+use laxity_policy::{StandingEvent, TaskParameters, Then};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The standing of a task.
@@ -147,10 +147,19 @@ impl Lives {
 }
 
 impl CellState {
-    /// Whether a task of the instance is one no more.
+    /// A task has the number from now on, and its first job is to arrive.
+    pub(super) fn is_taken(&mut self, local: u32) {
+        self.stands(local, StandingEvent::Take);
+        self.stands(local, StandingEvent::Come);
+    }
+
+    /// Something happens to a task of the instance. Returns what is to be done then.
     #[inline]
-    pub(super) fn is_gone(&self, local: u32) -> bool {
-        !self.gone.is_empty() && self.gone[local as usize]
+    pub(super) fn stands(&mut self, local: u32, event: StandingEvent) -> Then {
+        let Some(standing) = self.standing.get_mut(local as usize) else { return Then::Nothing };
+        let (after, then) = standing.after(event);
+        *standing = after;
+        then
     }
 }
 
@@ -285,6 +294,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let instance = &mut self.cells[cell as usize].instance;
         instance.enter(local, &parameters);
         instance.arrive(local, release, 0, now);
+        self.cells[cell as usize].is_taken(local);
         self.carry_out(cell);
         self.arm(cell as usize);
     }
@@ -305,7 +315,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if self.cpus[core as usize].running == index_u32(task) {
             self.stop_unless(core, NONE);
         }
-        self.cells[cell as usize].gone[local as usize] = true;
+        self.cells[cell as usize].stands(local, StandingEvent::Leave);
         self.tasks[task].cell = NONE;
         self.pending.push(core);
         let lives = self.lives.as_mut().expect("something changes");

@@ -37,7 +37,7 @@ use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
 use laxity_model::{BudgetMode, CpuList, OnMiss, Result};
-use laxity_policy::{Action, Instance, NONE, Table, action, note};
+use laxity_policy::{Action, Instance, NONE, Standing, Table, action, note};
 use laxity_trace::{Event, EventKind, JobOutcome};
 use prepare::{check_work, config_of, parameters, sockets, work_scale};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,8 +51,8 @@ struct CellState {
     cpus: Vec<u32>,
     /// Its tasks' ids.
     tasks: Vec<u32>,
-    /// Whether each is one no more; empty where none ever is.
-    gone: Vec<bool>,
+    /// Where each stands; empty where none ever leaves.
+    standing: Vec<Standing>,
     /// The interrupt of the policy's own timer is on its way.
     timer_is_coming: bool,
 }
@@ -200,7 +200,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             cells.push(CellState {
                 instance: Instance::new(table, config, &parameters, &sockets(setup, &own)),
                 cpus: cores,
-                gone: vec![false; if changes { members.len() } else { 0 }],
+                standing: vec![Standing::Free; if changes { members.len() } else { 0 }],
                 timer_is_coming: false,
                 tasks: members.into_iter().map(index_u32).collect(),
             });
@@ -268,6 +268,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                     let cpus = self.cells[cell].cpus.len();
                     let home = index_u32(if self.dedicated { cpus - 1 } else { local % cpus });
                     self.cells[cell].instance.arrive(index_u32(local), release, home, NEVER);
+                    self.cells[cell].is_taken(index_u32(local));
                 }
             }
             self.arm(cell);

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::observer::Observer;
 use laxity_model::BudgetMode;
-use laxity_policy::Replenishment;
+use laxity_policy::{Replenishment, StandingEvent, Then};
 use laxity_trace::{Event, JobOutcome};
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
@@ -495,8 +495,9 @@ impl CellState {
     #[inline]
     fn reschedule(&mut self, local: u32, now: u64) -> u32 {
         let mut task = self.instance.reschedule(local, now);
-        while task != NONE && self.is_gone(task) {
+        while task != NONE && self.stands(task, StandingEvent::Turn) == Then::Suspend {
             self.instance.suspend(local, now);
+            self.stands(task, StandingEvent::Told);
             task = self.instance.reschedule(local, now);
         }
         self.of_the_set(task)

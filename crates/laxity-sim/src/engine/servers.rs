@@ -1,4 +1,4 @@
-//! Deferrable servers: which CPUs background tasks have before real-time tasks (`policy/deferrable.h`).
+//! Deferrable servers (`policy/deferrable.h`): which CPUs background tasks have before real-time tasks (`policy/claims.h`).
 //!
 //! Each instant, after what happens to jobs and before CPUs follow their links, the servers are asked; a CPU whose answer has
 //! changed decides anew, and its clock says when the answer will change by itself.
@@ -7,7 +7,7 @@ use super::{NEVER, index_u32};
 use crate::changes::What;
 use crate::setup::Setup;
 use laxity_model::DeferrableServer;
-use laxity_policy::Server;
+use laxity_policy::{Claim, Reserve, Server};
 
 /// The servers of the CPUs while they are simulated.
 pub(super) struct Servers {
@@ -18,10 +18,11 @@ pub(super) struct Servers {
 
 struct CoreState {
     server: Server,
+    reserve: Reserve,
     /// Up to when the background task that runs here has been charged.
     charged: u64,
-    /// Background tasks go first here.
-    first: bool,
+    /// Which work goes first here; real-time work, where no background task is.
+    claim: Claim,
 }
 
 impl Servers {
@@ -37,7 +38,12 @@ impl Servers {
         };
         let state = |cpu: u32| {
             let (budget, period) = size(cpu);
-            CoreState { server: Server::new(0, budget, period), charged: 0, first: false }
+            CoreState {
+                server: Server::new(0, budget, period),
+                reserve: Reserve::off(),
+                charged: 0,
+                claim: Claim::RealTime,
+            }
         };
         Some(Servers {
             cores: setup.platform.cores().iter().map(|core| state(core.cpu)).collect(),
@@ -47,7 +53,7 @@ impl Servers {
 
     /// Whether background tasks go first on the CPU.
     pub fn goes_first(&self, core: u32) -> bool {
-        self.cores[core as usize].first
+        self.cores[core as usize].claim != Claim::RealTime
     }
 
     /// Requests another size of the CPU's server. Returns the instant from which the server has it; None:
@@ -91,9 +97,10 @@ impl Servers {
                 self.charge(core, now);
             }
             let state = &mut self.cores[core as usize];
-            let first = (runs || waits(core)) && state.server.goes_first(now);
-            if first != state.first {
-                state.first = first;
+            let there = runs || waits(core);
+            let claim =
+                if there { Claim::first(&mut state.server, &state.reserve, now) } else { Claim::RealTime };
+            if claim != std::mem::replace(&mut state.claim, claim) {
                 changed.push(core);
             }
         }
@@ -103,11 +110,8 @@ impl Servers {
     /// When the CPU is to be asked again, if nothing happens before.
     pub fn asks_at(&mut self, core: u32, runs: bool, waits: bool, now: u64) -> u64 {
         let state = &mut self.cores[core as usize];
-        let at = match (state.first, runs || waits) {
-            (true, _) => now.saturating_add(state.server.left(now)),
-            (false, true) => state.server.next(now),
-            (false, false) => NEVER,
-        };
+        let there = runs || waits || state.claim != Claim::RealTime;
+        let at = if there { state.claim.ends(&mut state.server, &state.reserve, now) } else { NEVER };
         self.at_tick(at)
     }
 
