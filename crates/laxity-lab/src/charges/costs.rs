@@ -1,7 +1,6 @@
 //! What scheduling costs, from the files that the user gave.
 
 use super::kernel::Kernel;
-use super::placed_set::running;
 use laxity_analysis::Beside;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
@@ -258,6 +257,12 @@ fn shared_level(platform: &Platform, cells: &[CpuList]) -> Option<u32> {
         caches.map(|cache| cache.level).min()
     };
     cells.iter().map(of).try_fold(1, |farthest, level| Some(farthest.max(level?)))
+}
+
+/// The processors of a cell that run tasks: all but the last, if that is dedicated.
+pub fn running(scheduler: Analysed, cpus: &CpuList) -> CpuList {
+    let dedicated = cpus.iter().last().filter(|_| scheduler.dedicates_a_processor());
+    cpus.difference(&dedicated.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //!
 //! Phases and times of leaving are not used: tests allow for any.
 
-use super::costs::Charge;
+use super::costs::{Charge, running};
 use crate::placing::Placed;
 use laxity_analysis::scheduler::{self, Analysed, Asked, Judgement};
 use laxity_analysis::{AnalysedCell, SporadicTask};
@@ -155,12 +155,6 @@ impl PlacedSet {
         let most = self.cells.iter().map(|cell| cell.tasks.len()).max().unwrap_or(0);
         self.charge.as_ref().map_or(Vec::new(), |charge| charge.notes(self.scheduler, most))
     }
-}
-
-/// The processors of a cell that run tasks: all but the last, if that is dedicated.
-pub fn running(scheduler: Analysed, cpus: &CpuList) -> CpuList {
-    let dedicated = cpus.iter().last().filter(|_| scheduler.dedicates_a_processor());
-    cpus.difference(&dedicated.into_iter().collect())
 }
 
 /// The server of a cell, by the first of the processors that run its tasks.

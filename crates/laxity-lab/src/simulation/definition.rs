@@ -1,7 +1,7 @@
 //! What a simulated schedule claims to be, for the oracles: while it is simulated, or later from its results.
 
 use super::Simulation;
-use super::mechanics::servers_of;
+use super::mechanics::{AT, AT_TICKS, COSTS_TOML, ON_MISS, servers_of};
 use laxity_model::{
     BudgetMode, Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
     scheduler_of,
@@ -15,18 +15,6 @@ use std::str::FromStr;
 
 /// Name of the manifest's option with what is tolerated beside what costs explain, if anything is.
 pub const TOLERATE: &str = "tolerate";
-
-/// Name of the manifest's option with what late jobs do; results of a version that let them all run on have none.
-pub const ON_MISS: &str = "on-miss";
-
-/// Name of the manifest's option with what changes while time goes on, if anything does.
-pub const AT: &str = "at";
-
-/// Name of the manifest's option that the scheduler looks at ticks only, if it does.
-pub const AT_TICKS: &str = "at-ticks";
-
-/// Name of the manifest's option with the costs, as a costs file that needs no other.
-pub const COSTS_TOML: &str = "costs-toml";
 
 /// What a schedule may deviate from its definition under these costs, which are those of a scheduler of at most `tasks`
 /// tasks: what its kernel explains, and `tolerate` beside.

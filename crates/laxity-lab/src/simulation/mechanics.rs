@@ -1,7 +1,6 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
 use super::changes::ChangeAt;
-use super::definition::{AT, AT_TICKS, COSTS_TOML, ON_MISS};
 use crate::placing::BelowServers;
 use laxity_model::{
     BudgetMode, Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _,
@@ -11,6 +10,18 @@ use laxity_sim::{Background, RETRIES_MAX, Servers};
 use laxity_trace::CacheSummary;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+/// Name of the manifest's option with what late jobs do; results of a version that let them all run on have none.
+pub const ON_MISS: &str = "on-miss";
+
+/// Name of the manifest's option with what changes while time goes on, if anything does.
+pub const AT: &str = "at";
+
+/// Name of the manifest's option that the scheduler looks at ticks only, if it does.
+pub const AT_TICKS: &str = "at-ticks";
+
+/// Name of the manifest's option with the costs, as a costs file that needs no other.
+pub const COSTS_TOML: &str = "costs-toml";
 
 /// What a simulation can be told beyond the scheduler and its tasks.
 #[derive(Debug, Clone)]

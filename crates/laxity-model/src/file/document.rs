@@ -1,6 +1,6 @@
 //! From text to wire structs, with errors that say where and what to write instead.
 
-use super::plain::in_plain_words;
+use super::plain::{in_plain_words, json_message, json_place};
 use crate::{Diagnostic, Result, closest, shown};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -82,20 +82,6 @@ impl DocumentKind {
         ))
         .hint(format!("write `version = {}` and follow {}", self.version, self.schema)))
     }
-}
-
-/// The message of a JSON error without its place.
-pub(super) fn json_message(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    match message.rfind(" at line ") {
-        Some(end) if error.line() != 0 => message[..end].to_owned(),
-        _ => message,
-    }
-}
-
-/// Line and column of a JSON error, from 1.
-pub(super) fn json_place(error: &serde_json::Error) -> Option<(usize, usize)> {
-    (error.line() != 0).then(|| (error.line(), error.column().max(1)))
 }
 
 fn explain(

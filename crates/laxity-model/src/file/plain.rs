@@ -1,7 +1,5 @@
 //! What readers of JSON and TOML say, in words of the one who wrote the file.
 
-use super::document::{json_message, json_place};
-
 /// A message of `serde`, `serde_json` or `toml` in plain words: what is there, and what belongs there.
 ///
 /// A message that is not known stays as it is.
@@ -39,6 +37,20 @@ pub fn in_plain_words(message: &str) -> String {
         Some((why, expected)) => format!("{} belongs here ({why})", what_belongs(expected)),
         None => message.to_owned(),
     }
+}
+
+/// The message of a JSON error without its place.
+pub(super) fn json_message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rfind(" at line ") {
+        Some(end) if error.line() != 0 => message[..end].to_owned(),
+        _ => message,
+    }
+}
+
+/// Line and column of a JSON error, from 1.
+pub(super) fn json_place(error: &serde_json::Error) -> Option<(usize, usize)> {
+    (error.line() != 0).then(|| (error.line(), error.column().max(1)))
 }
 
 /// The same of an error in JSON, with its place.

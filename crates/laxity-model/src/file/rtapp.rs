@@ -201,15 +201,3 @@ fn read_global(global: Option<&Node>, warnings: &mut Vec<String>) -> Result<Opti
         Some(other) => wrong("default_policy", other, "text"),
     }
 }
-
-/// An integer of microseconds (or a count) that must not be negative.
-pub(super) fn not_negative(owner: &str, key: &str, node: &Node) -> Result<u64> {
-    match node {
-        Node::Integer(value) => u64::try_from(*value).map_err(|_| {
-            context(owner, format!("`{key}` is {value}; it must not be negative"))
-                .hint("write microseconds from 0 up")
-        }),
-        other => Err(context(owner, format!("`{key}` is {}, not an integer", other.kind()))
-            .hint("rt-app's times are whole microseconds")),
-    }
-}

@@ -1,8 +1,8 @@
 //! JSON as rt-app and its front end accept it: with comments, commas before a closing bracket, entries without a value
 //! (`"suspend",`), and several entries of the same name whose order matters (two `run` events in one phase).
 
-use super::document::{json_message, json_place, printable};
-use super::plain::in_plain_words;
+use super::document::printable;
+use super::plain::{in_plain_words, json_message, json_place};
 use crate::{Diagnostic, Result};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};

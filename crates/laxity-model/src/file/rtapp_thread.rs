@@ -1,6 +1,5 @@
 //! One thread of an rt-app file: its phases and events, affinity and reservation.
 
-use super::rtapp::not_negative;
 use super::rtapp_json::Node;
 use crate::{AccessPattern, CpuList, Diagnostic, Result, WorkingSet};
 
@@ -396,4 +395,16 @@ fn read_reservation(
     let period = number("dl-period")?.or(number("period")?).unwrap_or(runtime);
     let deadline = number("dl-deadline")?.or(number("deadline")?).unwrap_or(period);
     Ok((period > 0).then_some(Reservation { runtime, period, deadline }))
+}
+
+/// An integer of microseconds (or a count) that must not be negative.
+fn not_negative(owner: &str, key: &str, node: &Node) -> Result<u64> {
+    match node {
+        Node::Integer(value) => u64::try_from(*value).map_err(|_| {
+            context(owner, format!("`{key}` is {value}; it must not be negative"))
+                .hint("write microseconds from 0 up")
+        }),
+        other => Err(context(owner, format!("`{key}` is {}, not an integer", other.kind()))
+            .hint("rt-app's times are whole microseconds")),
+    }
 }

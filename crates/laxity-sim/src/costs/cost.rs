@@ -1,14 +1,11 @@
 //! One cost: nothing, a constant, a function of the number of tasks, or a distribution.
 
 use super::distribution::{Distribution, Sampler};
+use super::{COST_MAX, checked};
 use laxity_model::overheads::Monotone;
 use laxity_model::{Diagnostic, Duration, Result};
 use rand_pcg::Pcg64;
 use std::str::FromStr;
-
-/// The largest cost that a file may give, and the largest that a function or distribution of it may come to. Far
-/// above any overhead, and far below where sums of instants and costs could overflow.
-pub const COST_MAX: Duration = Duration::from_secs(1_000);
 
 /// A non-decreasing function from whole numbers to time, at most [`COST_MAX`].
 pub type PiecewiseLinear = Monotone<{ COST_MAX.as_ns() }>;
@@ -25,14 +22,6 @@ pub enum Cost {
     PiecewiseLinear(PiecewiseLinear),
     /// Drawn for every operation.
     Distribution(Distribution),
-}
-
-pub(super) fn checked(cost: Duration) -> Result<Duration> {
-    if cost <= COST_MAX {
-        return Ok(cost);
-    }
-    Err(Diagnostic::usage(format!("the cost {cost} is more than {COST_MAX}, the limit"))
-        .hint("costs are the kernel's overheads: nanoseconds to milliseconds"))
 }
 
 impl Cost {

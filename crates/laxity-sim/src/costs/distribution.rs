@@ -6,7 +6,7 @@
 //!    clipped to their own maximum, where one is given.
 //! 3. Draws are independent of each other and of n.
 
-use super::{COST_MAX, cost::checked};
+use super::{COST_MAX, checked};
 use laxity_model::{Diagnostic, Duration, Names, Result};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;

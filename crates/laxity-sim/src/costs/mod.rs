@@ -30,11 +30,24 @@ pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
 pub use cache_delay::{CacheDelay, Distance};
 pub use cache_state::{CacheState, Reloaded};
 pub use contention::{Begins, Rested};
-pub use cost::{COST_MAX, Cost, PiecewiseLinear, Prepared};
+pub use cost::{Cost, PiecewiseLinear, Prepared};
 pub use distribution::Distribution;
 pub use file::{COSTS_VERSION, costs_schema, read_costs};
 
 use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
+
+/// The largest cost that a file may give, and the largest that a function or distribution of it may come to. Far
+/// above any overhead, and far below where sums of instants and costs could overflow.
+pub const COST_MAX: Duration = Duration::from_secs(1_000);
+
+/// Refuses a cost that is too large.
+fn checked(cost: Duration) -> Result<Duration> {
+    if cost <= COST_MAX {
+        return Ok(cost);
+    }
+    Err(Diagnostic::usage(format!("the cost {cost} is more than {COST_MAX}, the limit"))
+        .hint("costs are the kernel's overheads: nanoseconds to milliseconds"))
+}
 
 /// All costs of a simulated system. [`Costs::default`] is a system that costs nothing.
 #[derive(Debug, Clone, PartialEq)]
