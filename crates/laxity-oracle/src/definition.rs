@@ -301,6 +301,16 @@ impl Definition {
         &self.clusters
     }
 
+    /// The CPUs that a task may use; none if it is in no cluster.
+    pub(crate) fn cpus_of(&self, task: u32) -> Vec<u32> {
+        let Some(cluster) = self.cluster_of(task) else { return Vec::new() };
+        let all = self.clusters()[cluster].task_cpus();
+        match &self.set().tasks()[task as usize].affinity {
+            Some(affinity) => all.intersection(affinity).iter().collect(),
+            None => all.iter().collect(),
+        }
+    }
+
     /// The cluster of a task; nothing for a background task or an unknown id.
     pub fn cluster_of(&self, task: u32) -> Option<usize> {
         self.cluster_of.get(task as usize).copied().flatten()

@@ -357,7 +357,7 @@ impl<'a> Waits<'a> {
     }
 
     fn cpus_of(&self, task: u32) -> Vec<u32> {
-        super::replay::cpus_of(self.evidence.definition, task)
+        self.evidence.definition.cpus_of(task)
     }
 
     fn free_of_others(&self, id: usize, cpu: u32, wait: (u64, u64)) -> Vec<(u64, u64)> {

@@ -12,16 +12,6 @@ use crate::Definition;
 use laxity_trace::MissCause;
 use std::collections::BTreeMap;
 
-/// The CPUs that a task may use.
-pub(super) fn cpus_of(definition: &Definition, task: u32) -> Vec<u32> {
-    let Some(cluster) = definition.cluster_of(task) else { return Vec::new() };
-    let all = definition.clusters()[cluster].task_cpus();
-    match &definition.set().tasks()[task as usize].affinity {
-        Some(affinity) => all.intersection(affinity).iter().collect(),
-        None => all.iter().collect(),
-    }
-}
-
 /// A job of the replay.
 struct Runner {
     task: u32,
@@ -129,7 +119,7 @@ impl<'a> Replay<'a> {
         for (place, runner) in runners.iter().enumerate() {
             turns.entry(runner.task).or_insert((place, place)).1 = place;
         }
-        let may_use = turns.keys().map(|&task| (task, cpus_of(definition, task))).collect();
+        let may_use = turns.keys().map(|&task| (task, definition.cpus_of(task))).collect();
         let now = runners.iter().map(|runner| runner.release_ns).min().unwrap_or(0);
         let finishes = vec![u64::MAX; runners.len()];
         Replay {

@@ -1,8 +1,8 @@
 //! Events of the kernel: its work, what is on its way, and what cold caches cost.
 
 use super::Verification;
-use super::order::Rank;
 use super::pushes::Push;
+use super::rank::Rank;
 use laxity_trace::{Event, EventKind};
 
 impl Verification<'_> {

@@ -2,7 +2,7 @@
 //!
 //! Complexity: O(1) per event and activity, amortized; O(k^2) per deviation with k activities that overlap it.
 
-use super::order::Rank;
+use super::rank::Rank;
 use super::trace_state::{NONE, TraceState};
 use crate::{About, Activity, Cause};
 

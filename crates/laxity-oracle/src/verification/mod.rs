@@ -21,6 +21,7 @@ mod order;
 mod periods;
 mod pieces;
 mod pushes;
+mod rank;
 mod sequence;
 mod servers;
 mod trace_state;

@@ -24,6 +24,7 @@
 
 use super::measured::{Account, Measured};
 use super::pieces::Waiting;
+use super::rank::Rank;
 use super::trace_state::{NONE, State, TraceState};
 use super::windows::Windows;
 use crate::definition::task_id;
@@ -31,9 +32,6 @@ use crate::verdict::{Report, Sighting};
 use crate::{Definition, JobName, Oracle, Transitions};
 use laxity_model::Duration;
 use std::collections::{BTreeSet, VecDeque};
-
-/// Key and task: the total order.
-pub(super) type Rank = (u64, u32);
 
 #[derive(Default)]
 struct ClusterOrder {

@@ -1,6 +1,6 @@
 //! Pieces of time that may explain why a job waits, and how much of its waiting they leave unexplained.
 
-use super::order::Rank;
+use super::rank::Rank;
 
 /// A set of CPUs, by their indices in a trace's state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -14,7 +14,7 @@
 //!
 //! Complexity: O(1) per event, and per push given up whose target is at work.
 
-use super::order::Rank;
+use super::rank::Rank;
 use crate::verdict::{Report, Sighting};
 use crate::{JobName, Oracle, Transitions};
 

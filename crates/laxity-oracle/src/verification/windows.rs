@@ -23,8 +23,8 @@
 //!
 //! Complexity: O(1) per event, amortized, in the number of tasks; O(k log k) per deviation with k pieces near it.
 
-use super::order::Rank;
 use super::pieces::{CpuSet, Piece, Pieces, Waiting, Why};
+use super::rank::Rank;
 use super::trace_state::{NONE, TraceState};
 use crate::{KernelWindows, Structure};
 use laxity_trace::EventKind;
