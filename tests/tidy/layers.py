@@ -6,8 +6,6 @@ import tomllib
 # What draws terminals and reads command lines: of the program alone.
 TERMINAL = {"clap", "clap_complete", "clap_mangen", "indicatif", "comfy-table", "signal-hook"}
 WITHOUT_TERMINAL = ("laxity-lab",)
-# Crates some of whose modules still need each other in a circle. None is to be added.
-WITH_CIRCLES = {"laxity-run", "laxity-sim"}
 ROW = re.compile(r"^\| `(laxity[a-z-]*)`", re.MULTILINE)
 
 
@@ -50,16 +48,14 @@ def faults(architecture, files):
 
 
 def circles(files):
-    """A fault per crate with a circle of modules, and per exception that has none any more."""
+    """A fault per crate with a circle of modules."""
     for file in files:
         if file.name != "Cargo.toml" or file.parent.parent.name != "crates":
             continue
         name = tomllib.loads(file.read_text(encoding="utf-8"))["package"]["name"]
         found = circle(modules(file.parent / "src"))
-        if found and name not in WITH_CIRCLES:
+        if found:
             yield f"{name}: modules that need each other in a circle are among {', '.join(found)}"
-        if not found and name in WITH_CIRCLES:
-            yield f"{name} has no circle of modules any more: take it out of WITH_CIRCLES (tests/tidy/layers.py)"
 
 
 TESTS = re.compile(r"^#\[cfg\(test\)\]\n(?:#\[[^\n]*\]\n)*mod \w+ \{.*", re.MULTILINE | re.DOTALL)

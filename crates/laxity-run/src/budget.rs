@@ -5,7 +5,7 @@
 //! is throttled; with a small one, a single disturbance is paid back over many periods, in each of which the
 //! task is late. By default the cell's free bandwidth is therefore given to its tasks in equal shares.
 
-use crate::plan::KernelLimits;
+use crate::limits::KernelLimits;
 use laxity_model::{Cell, Diagnostic, Duration, Result, Task, TaskSet};
 use std::fmt;
 use std::str::FromStr;

@@ -7,8 +7,9 @@
 use crate::clock::thread_cpu_ns;
 use crate::sched::{Policy, set_policy};
 use crate::shared::Shared;
+use crate::sharing::LINE_BYTES;
 use crate::sharing::SharedPart;
-use crate::walk::{LINE_BYTES, Walk};
+use crate::walk::Walk;
 use laxity_model::{Diagnostic, Duration, Result, WorkingSet};
 
 /// Accesses per time, as measured.

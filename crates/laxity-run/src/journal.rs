@@ -6,8 +6,8 @@
 mod permitted;
 mod pinned;
 
-use crate::foreign::{self, Identity};
 use crate::private::PrivateDirectory;
+use crate::started::{self, Identity};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 pub use pinned::{PinnedThread, Stat};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,7 @@ impl Undo {
                 Ok(())
             }
             Undo::EndProgram { program } => program.end(),
-            Undo::Detach { before } => foreign::detach(*before).map(|_| ()),
+            Undo::Detach { before } => started::detach(*before).map(|_| ()),
             Undo::Affinities { threads } => {
                 let mut outcome = Ok(());
                 // All of them, even if one cannot be.

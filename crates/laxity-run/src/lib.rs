@@ -24,6 +24,8 @@ mod foreign;
 mod guardian;
 mod journal;
 mod keeper;
+mod limits;
+mod memory;
 mod messages;
 mod overrun;
 mod perf;
@@ -34,6 +36,7 @@ mod sched;
 mod shared;
 mod sharing;
 mod standing;
+mod started;
 mod walk;
 mod worker;
 
@@ -43,14 +46,14 @@ pub use calibrate::{AccessRate, access_rate};
 pub use capability::{Capabilities, Refusal, can_record};
 pub use channel::{Channel, readable_within};
 pub use cpuset::{Hierarchy, remainder};
-pub use execute::{
-    Executed, JobOrder, Progress, RunRecords, SCHEDULE, available_memory, check_memory, execute,
-};
+pub use execute::{Executed, JobOrder, Progress, RunRecords, SCHEDULE, execute};
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use keeper::{KEEPER_COMMAND, Keeper};
+pub use limits::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits, KernelServer, Unread};
+pub use memory::{available_memory, check_memory};
 pub use plan::{
-    AttachedCell, Attachment, Confinement, EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits, KernelServer,
-    Pacing, Plan, PlanOptions, PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, Unread, plan, plan_policy,
+    AttachedCell, Attachment, Confinement, Pacing, Plan, PlanOptions, PlannedTask, PolicyOptions,
+    TASK_PRIORITY_MAX, plan, plan_policy,
 };
 pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
 pub use sched::{Attributes, Policy, Reservation, affinity, attributes, set_affinity, set_policy};

@@ -19,17 +19,15 @@
 
 mod classes;
 mod fifo;
-mod limits;
 mod policy;
 
 pub use fifo::{GUARDIAN_PRIORITY, TASK_PRIORITY_MAX};
-pub use limits::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits, KernelServer, Unread};
 pub use policy::{AttachedCell, Attachment, PolicyOptions, plan_policy};
 
 use classes::policies;
-use limits::{SHARE_WITHOUT_LIMIT, to_ratio};
 
 use crate::budget::{BudgetMargin, budgets, reserved_period};
+use crate::limits::{KernelLimits, SHARE_WITHOUT_LIMIT, to_ratio};
 use crate::sched::Policy;
 use crate::sharing::{Regions, SharedPart};
 use laxity_model::{

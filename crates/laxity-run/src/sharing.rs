@@ -9,9 +9,14 @@
 //! 3. A random walk follows links in the lines themselves. Members whose orders differ use different words of a line; those
 //!    that walk the same lines of the region and nothing else have one order. A line has room for [`LINKS`] orders.
 
-use crate::walk::{LINE_BYTES, LINKS};
 use laxity_model::{AccessPattern, Diagnostic, Result, Sharing, TaskSet};
 use serde::{Deserialize, Serialize};
+
+/// How many random orders have a word in a line, by which they go on from it.
+pub const LINKS: usize = 14;
+
+/// Bytes of one element.
+pub const LINE_BYTES: u64 = 64;
 
 /// The part of a group's region that a task walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! A working set is the first part of a region that tasks share, memory of the task's own, or the one and then the other. Others
 //! may read and write a region at the same time: all accesses are atomic, and relaxed, which costs no more than plain ones.
 
-use crate::sharing::SharedPart;
+use crate::sharing::{LINE_BYTES, LINKS, SharedPart};
 use laxity_model::{AccessPattern, WorkingSet};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -13,9 +13,6 @@ use std::io;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// How many random orders have a word in a line, by which they go on from it.
-pub const LINKS: usize = 14;
 
 /// One element of the walked array: a cache line.
 #[repr(C, align(64))]
@@ -27,9 +24,6 @@ pub struct Line {
     /// What is written.
     pub written: AtomicU32,
 }
-
-/// Bytes of one element.
-pub const LINE_BYTES: u64 = 64;
 
 /// A prefaulted working set and the place where its walker stands.
 pub struct Walk<'a> {

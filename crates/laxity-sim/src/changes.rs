@@ -19,9 +19,10 @@
 //!    background.
 //! 8. When no more jobs are released no change is asked for, and no task becomes real-time.
 
-use crate::setup::Setup;
 use laxity_analysis::DoubleHit;
-use laxity_model::{DeferrableServer, Diagnostic, Duration, Policy, Result, TaskKind, cpus_named};
+use laxity_model::{
+    DeferrableServer, Diagnostic, Duration, Platform, Policy, Result, TaskKind, TaskSet, cpus_named,
+};
 
 /// How long a refusal that is due to departed tasks or earlier sizes is not final.
 pub const PATIENCE: Duration = Duration::from_ms(200);
@@ -137,6 +138,20 @@ impl What {
     }
 }
 
+/// The simulation in which there are changes.
+pub(crate) struct Around<'a> {
+    /// What schedules.
+    pub policy: Policy,
+    /// Whether it looks at ticks only.
+    pub at_ticks: bool,
+    /// Jobs arrive in `[0, duration)`.
+    pub duration: Duration,
+    /// The tasks.
+    pub set: &'a TaskSet,
+    /// The machine.
+    pub platform: &'a Platform,
+}
+
 impl Changes {
     /// Whether a task is not there before a change lets it enter.
     pub fn lets_enter(&self, task: usize) -> bool {
@@ -150,11 +165,11 @@ impl Changes {
     ///
     /// Usage errors that name the change: changes of other schedulers than amp-rm or with costs, out of order, when no jobs are released
     /// any more, of tasks that are none, onto CPUs that are none, not named, or outside a task's affinity.
-    pub(crate) fn check(&self, setup: &Setup<'_>) -> Result<()> {
+    pub(crate) fn check(&self, around: &Around<'_>) -> Result<()> {
         if self.list.is_empty() {
             return Ok(());
         }
-        if setup.scheduler.policy != Policy::AmpRm {
+        if around.policy != Policy::AmpRm {
             // The caller may know the scheduler by another name, and adds it.
             return Err(Diagnostic::usage(
                 "only under amp-rm do tasks enter and leave, and servers change, at run time",
@@ -162,16 +177,16 @@ impl Changes {
             .context(self.name(0))
             .hint("use amp-rm, or give the tasks of the set a `phase` and a `leave`"));
         }
-        if setup.at_ticks {
+        if around.at_ticks {
             return Err(Diagnostic::usage(
                 "a scheduler that looks at ticks only does not take changes between them",
             )
             .hint("leave out --at-ticks"));
         }
         for number in 0..self.list.len() {
-            self.check_time(number, setup.duration)
-                .and_then(|()| self.check_task(number, setup))
-                .and_then(|()| self.check_core(number, setup))
+            self.check_time(number, around.duration)
+                .and_then(|()| self.check_task(number, around))
+                .and_then(|()| self.check_core(number, around))
                 .map_err(|wrong| wrong.context(self.name(number)))?;
         }
         Ok(())
@@ -197,10 +212,10 @@ impl Changes {
         Ok(())
     }
 
-    fn check_task(&self, number: usize, setup: &Setup<'_>) -> Result<()> {
+    fn check_task(&self, number: usize, around: &Around<'_>) -> Result<()> {
         let Change { what, .. } = self.list[number];
         let Some(id) = what.task() else { return Ok(()) };
-        let known = setup.set.tasks().get(id).filter(|task| task.kind == TaskKind::RealTime);
+        let known = around.set.tasks().get(id).filter(|task| task.kind == TaskKind::RealTime);
         if known.is_none() {
             return Err(
                 Diagnostic::usage(format!("there is no real-time task {id}")).hint("name a task of the set")
@@ -218,7 +233,7 @@ impl Changes {
         })
     }
 
-    fn check_core(&self, number: usize, setup: &Setup<'_>) -> Result<()> {
+    fn check_core(&self, number: usize, around: &Around<'_>) -> Result<()> {
         let cpu = match self.list[number].what {
             What::Enter { cpu, .. } | What::Promote { cpu, .. } => {
                 if cpu.is_none() && self.admission.is_none() {
@@ -231,11 +246,11 @@ impl Changes {
             What::Demote { .. } | What::Leave { .. } => None,
         };
         let Some(cpu) = cpu else { return Ok(()) };
-        if !setup.platform.cpus().contains(cpu) {
-            let what = format!("platform `{}` has no CPU {cpu}", setup.platform.name());
+        if !around.platform.cpus().contains(cpu) {
+            let what = format!("platform `{}` has no CPU {cpu}", around.platform.name());
             return Err(Diagnostic::usage(what).hint("use CPUs of the platform"));
         }
-        let task = self.list[number].what.task().map(|id| &setup.set.tasks()[id]);
+        let task = self.list[number].what.task().map(|id| &around.set.tasks()[id]);
         match task.and_then(|task| Some((task, task.affinity.as_ref()?))) {
             Some((task, own)) if !own.contains(cpu) => {
                 let what =

@@ -1,7 +1,7 @@
 //! What is simulated: checked before anything runs.
 
 use crate::background::Background;
-use crate::changes::Changes;
+use crate::changes::{Around, Changes};
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
@@ -148,7 +148,13 @@ impl<'a> Setup<'a> {
             ))
             .hint("use `amp-rm`, or a policy per CPU such as `p-fpp:rm`"));
         }
-        self.changes.check(self)?;
+        self.changes.check(&Around {
+            policy: self.scheduler.policy,
+            at_ticks: self.at_ticks,
+            duration: self.duration,
+            set: self.set,
+            platform: self.platform,
+        })?;
         if self.has_ordinary_tasks() && (self.interleaving.is_some() || !self.costs.is_zero()) {
             return Err(Diagnostic::usage(
                 "real-time tasks in the background cost nothing yet: neither their switches nor their caches",

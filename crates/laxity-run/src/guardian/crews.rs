@@ -81,7 +81,8 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{KernelLimits, PlanOptions, plan};
+    use crate::limits::KernelLimits;
+    use crate::plan::{PlanOptions, plan};
     use crate::sharing::SharedPart;
     use laxity_model::{Cell, CpuList, Duration, OnMiss, Scheduler, Task, TaskSet};
     use rand::{RngExt, SeedableRng};

@@ -6,7 +6,7 @@
 //! 3. What this costs is the guardian's own CPU time, which is measured.
 
 use crate::clock::thread_cpu_ns;
-use crate::execute::available_memory;
+use crate::memory::available_memory;
 use crate::messages::RecordingEnd;
 use crate::plan::Plan;
 use crate::sched::Policy;

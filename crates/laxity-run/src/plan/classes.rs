@@ -1,8 +1,9 @@
 //! The parameters of a cell's threads in each of Linux's scheduling classes.
 
 use super::fifo::{TASK_PRIORITY_MAX, note_throttling, priorities};
-use super::{KernelLimits, SHARE_WITHOUT_LIMIT, reservations};
+use super::reservations;
 use crate::budget::BudgetMargin;
+use crate::limits::{KernelLimits, SHARE_WITHOUT_LIMIT};
 use crate::sched::Policy;
 use laxity_model::{Cell, Diagnostic, LinuxScheduler, LoadSum, PriorityRule, Result, Scheduler, TaskSet};
 use std::cmp::Ordering;

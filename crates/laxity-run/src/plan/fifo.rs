@@ -1,6 +1,6 @@
 //! Priorities of SCHED_FIFO for a cell.
 
-use super::KernelLimits;
+use crate::limits::KernelLimits;
 use crate::sched::Policy;
 use laxity_model::{Cell, Duration, FIFO_LEVELS, LoadSum, PriorityRule, TaskSet};
 use std::cmp::Ordering;

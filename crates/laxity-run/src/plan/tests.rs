@@ -1,5 +1,6 @@
 use super::fifo::TASK_PRIORITY_MIN;
 use super::*;
+use crate::limits::KernelServer;
 use laxity_model::{Cell, PriorityRule, Scheduler, Scope, Task};
 
 fn ms(ms: u64) -> Duration {

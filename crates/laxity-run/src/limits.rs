@@ -18,7 +18,7 @@ pub const EXT_SERVER_SINCE: (u32, u32) = (7, 0);
 
 /// What real-time tasks may use of each CPU where the kernel sets no limit: the guardian, below SCHED_DEADLINE
 /// as every priority is, needs the rest to end the run.
-pub(super) const SHARE_WITHOUT_LIMIT: (u64, u64) = (95, 100);
+pub(crate) const SHARE_WITHOUT_LIMIT: (u64, u64) = (95, 100);
 const MILLION: u64 = 1_000_000;
 /// 1 in the kernel's units of bandwidth.
 const ONE_Q20: u64 = 1 << 20;
@@ -80,7 +80,7 @@ impl KernelServer {
 }
 
 /// floor(2^20 runtime / period), as the kernel's `to_ratio`.
-pub(super) fn to_ratio(runtime: u64, period: u64) -> u64 {
+pub(crate) fn to_ratio(runtime: u64, period: u64) -> u64 {
     u64::try_from((u128::from(runtime) << 20) / u128::from(period.max(1))).unwrap_or(u64::MAX)
 }
 
@@ -199,7 +199,7 @@ impl KernelLimits {
     }
 
     /// What laxity's own policies admit real-time tasks for, of each CPU, in millionths, rounded down.
-    pub(super) fn share_ppm(self) -> u64 {
+    pub(crate) fn share_ppm(self) -> u64 {
         let (runtime, period) = self.share().unwrap_or(SHARE_WITHOUT_LIMIT);
         let ppm = u128::from(runtime) * u128::from(MILLION) / u128::from(period);
         u64::try_from(ppm).unwrap_or(MILLION)
