@@ -61,7 +61,7 @@ pub struct Followed {
 #[derive(Debug, Clone, Copy)]
 struct Stay {
     /// The job's work when it began, with what is extra.
-    work: u64,
+    work_parts: u64,
     /// What of it is for cold caches. It passes while the first walk does, at one pace.
     extra: u64,
     /// The lines of that walk.
@@ -122,8 +122,12 @@ impl Caches {
                 // What it has not paid yet is in its work still.
                 let longer_ns = (delay_ns * work.rate).saturating_sub(unpaid).div_ceil(work.rate);
                 let extra = unpaid + longer_ns * work.rate;
-                job.stay =
-                    Some(Stay { work: work.left + longer_ns * work.rate, extra, lines, rate: work.rate });
+                job.stay = Some(Stay {
+                    work_parts: work.left + longer_ns * work.rate,
+                    extra,
+                    lines,
+                    rate: work.rate,
+                });
                 job.cold += longer_ns * work.rate;
                 let since = now + extra.div_ceil(work.rate);
                 let work_ns = useful.div_ceil(work.rate);
@@ -225,7 +229,7 @@ const FS_PER_NS: u128 = 1_000_000;
 
 /// Settles a stay that is over, or whose work is done: the lines that the job walked and what is left of its delay.
 fn settle(state: &mut CacheState, access: Option<Access>, job: &mut Followed, task: u32, work_left: u64) {
-    let Some(Stay { work, extra, lines, rate }) = job.stay.take() else { return };
+    let Some(Stay { work_parts: work, extra, lines, rate }) = job.stay.take() else { return };
     let done = work.saturating_sub(work_left);
     let walked = access.map(|access| {
         let first = extra.saturating_add(access.work_of(lines));
@@ -252,9 +256,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return false;
         }
         let CpuState { running: task, rate, .. } = self.cpus[cpu as usize];
-        let more = self.caches.as_mut().map_or(0, |caches| caches.more(task, self.now));
+        let more = self.caches.as_mut().map_or(0, |caches| caches.more(task, self.now_ns));
         if more > 0 {
-            self.tasks[task as usize].work_left += more * rate;
+            self.tasks[task as usize].work_left_parts += more * rate;
             self.progress(cpu);
         } else {
             self.rests(cpu);
@@ -271,15 +275,15 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         let CpuState { running: task, rate, .. } = self.cpus[cpu as usize];
         let Some(caches) = &mut self.caches else { return };
-        let work_left = &mut self.tasks[task as usize].work_left;
-        let (lost_ns, left) = caches.rests(task, self.now, Work { left: *work_left, rate });
+        let work_left = &mut self.tasks[task as usize].work_left_parts;
+        let (lost_ns, left) = caches.rests(task, self.now_ns, Work { left: *work_left, rate });
         *work_left = left;
-        let repaced = caches.repaced(task, self.now, |other| {
+        let repaced = caches.repaced(task, self.now_ns, |other| {
             let state = &self.tasks[other as usize];
-            let CpuState { rate, since, .. } = self.cpus[state.last_cpu as usize];
+            let CpuState { rate, since_ns: since, .. } = self.cpus[state.last_cpu as usize];
             // Nothing while the kernel has the core.
-            let done = self.now.saturating_sub(since) * rate;
-            Work { left: state.work_left.saturating_sub(done), rate }
+            let done = self.now_ns.saturating_sub(since) * rate;
+            Work { left: state.work_left_parts.saturating_sub(done), rate }
         });
         if lost_ns > 0 {
             self.emit(EventKind::CacheDelay, Some(cpu), task, Some(lost_ns));
@@ -293,9 +297,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn repace(&mut self, Repaced { task, change_ns }: Repaced) {
         let cpu = self.tasks[task as usize].last_cpu;
         self.account(cpu as usize);
-        let CpuState { rate, since, .. } = self.cpus[cpu as usize];
+        let CpuState { rate, since_ns: since, .. } = self.cpus[cpu as usize];
         let state = &mut self.tasks[task as usize];
-        state.work_left = changed(Work { left: state.work_left, rate }, change_ns);
+        state.work_left_parts = changed(Work { left: state.work_left_parts, rate }, change_ns);
         // Where the kernel has the core, the job goes on when it leaves it.
         if since != NEVER {
             self.progress(cpu);
@@ -306,10 +310,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn reload_caches(&mut self, task: u32, last: Option<u32>, cpu: u32) {
         let Some(caches) = &mut self.caches else { return };
         let rate = self.cpus[cpu as usize].rate;
-        let work = Work { left: self.tasks[task as usize].work_left, rate };
-        let delay = caches.taken(task, last, cpu, self.now, work);
+        let work = Work { left: self.tasks[task as usize].work_left_parts, rate };
+        let delay = caches.taken(task, last, cpu, self.now_ns, work);
         if delay > 0 {
-            self.tasks[task as usize].work_left += delay * rate;
+            self.tasks[task as usize].work_left_parts += delay * rate;
             self.emit(EventKind::CacheDelay, Some(cpu), task, Some(delay));
         }
     }

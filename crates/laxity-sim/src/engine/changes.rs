@@ -167,10 +167,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// What changes now, before anything arrives.
     pub(super) fn changes_due(&mut self) {
         let Some(lives) = &mut self.lives else { return };
-        if lives.next_instant() > self.now {
+        if lives.next_instant() > self.now_ns {
             return;
         }
-        let now = self.now;
+        let now = self.now_ns;
         self.sizes_come();
         while let Some(task) = self.lives.as_mut().and_then(|lives| lives.next_leaving(now)) {
             self.let_leave(task);
@@ -182,7 +182,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     fn note(&mut self, number: usize, outcome: ChangeOutcome) {
-        let now = self.now;
+        let now = self.now_ns;
         if let Some(lives) = &mut self.lives {
             lives.changed.insert(number, (now, outcome));
         }
@@ -226,10 +226,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// A task enters, in the background; unless it has no job left to release.
     fn appear(&mut self, task: usize) -> bool {
         let end = self.lives.as_ref().map_or(NEVER, |lives| lives.ends_ns[task]);
-        if self.now >= end || self.tasks[task].advance() == NEVER {
+        if self.now_ns >= end || self.tasks[task].advance() == NEVER {
             return false;
         }
-        self.tasks[task].enters(self.now);
+        self.tasks[task].enters(self.now_ns);
         self.emit(EventKind::Enter, None, index_u32(task), None);
         self.turn_ordinary(task);
         true
@@ -276,7 +276,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     fn turn_real_time(&mut self, number: usize, task: usize, cpu: u32) {
-        let now = self.now;
+        let now = self.now_ns;
         self.withdraw_ordinary(task);
         let lives = self.lives.as_mut().expect("something changes");
         lives.standing[task] = Standing::RealTime;
@@ -309,7 +309,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// The task is no real-time task any more. Returns the CPU where it was.
     fn withdraw_real_time(&mut self, task: usize) -> u32 {
-        let now = self.now;
+        let now = self.now_ns;
         let (cell, local) = (self.tasks[task].cell, self.tasks[task].local);
         let core = self.cells[cell as usize].cpus[0];
         if self.cpus[core as usize].running == index_u32(task) {
@@ -334,7 +334,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     fn let_leave(&mut self, task: usize) -> ChangeOutcome {
-        let now = self.now;
+        let now = self.now_ns;
         self.tasks[task].leaves(now);
         let (alive, cell) = (self.tasks[task].alive, self.tasks[task].cell);
         let arrives = alive && self.tasks[task].release() >= now;
@@ -361,7 +361,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// At the end of an instant: on CPUs that are quiet, what has left no longer counts, and what was refused
     /// because of it is asked again. True if a task entered.
     pub(super) fn settle(&mut self) -> bool {
-        let now = self.now;
+        let now = self.now_ns;
         let Some(lives) = &mut self.lives else { return false };
         let (cells, cpus) = (&self.cells, &self.cpus);
         let quiet = |core: u32| cells[cpus[core as usize].cell as usize].instance.ready_jobs() == 0;
@@ -394,7 +394,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     fn ask_again(&mut self) -> bool {
-        let now = self.now;
+        let now = self.now_ns;
         let lives = self.lives.as_mut().expect("something changes");
         let mut entered = false;
         for number in std::mem::take(&mut lives.waiting) {
@@ -422,7 +422,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let Some(lives) = &self.lives else { return };
         let at = lives.next_instant();
         let slot = self.slot_of_changes();
-        self.timers.set(slot, if at <= self.horizon { at } else { NEVER });
+        self.timers.set(slot, if at <= self.horizon_ns { at } else { NEVER });
     }
 }
 

@@ -387,10 +387,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The tick at which background tasks decide.
     pub(super) fn background_tick(&mut self) {
         let Some(idle) = &mut self.idle else { return };
-        let next = self.now + idle.tick_ns();
+        let next = self.now_ns + idle.tick_ns();
         let (cells, cpus) = (&self.cells, &self.cpus);
-        let stopped = idle.tick(|core| ready_jobs(cells, cpus, core), self.now);
-        self.timers.set(self.cells.len(), if next <= self.horizon { next } else { NEVER });
+        let stopped = idle.tick(|core| ready_jobs(cells, cpus, core), self.now_ns);
+        self.timers.set(self.cells.len(), if next <= self.horizon_ns { next } else { NEVER });
         self.emit_stopped(stopped);
     }
 
@@ -408,7 +408,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// CPUs on which background tasks begin to go first, or no longer do, decide anew. Whether there are any.
     pub(super) fn ask_servers(&mut self) -> bool {
-        let now = self.now;
+        let now = self.now_ns;
         let Some(idle) = &mut self.idle else { return false };
         let changed = idle.ask_servers(now);
         for &core in &changed {
@@ -444,7 +444,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// A real-time task takes the CPU. Whether a background task had to leave it.
     pub(super) fn background_gives_up(&mut self, core: u32) -> bool {
-        let now = self.now;
+        let now = self.now_ns;
         let Some(idle) = &mut self.idle else { return false };
         let (cells, cpus) = (&self.cells, &self.cpus);
         let Some(id) = idle.taken(core, |core| ready_jobs(cells, cpus, core), now) else { return false };
@@ -454,7 +454,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// The kernel has taken the CPU.
     pub(super) fn background_is_interrupted(&mut self, core: u32) {
-        let now = self.now;
+        let now = self.now_ns;
         if let Some(id) = self.idle.as_mut().and_then(|idle| idle.interrupted(core, now)) {
             self.emit_background(EventKind::BackgroundStop, core, id);
         }
@@ -464,9 +464,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn fill_free_cores(&mut self) {
         let Some(idle) = &mut self.idle else { return };
         let (cells, cpus) = (&self.cells, &self.cpus);
-        let stopped = idle.pull(|core| ready_jobs(cells, cpus, core), self.now);
+        let stopped = idle.pull(|core| ready_jobs(cells, cpus, core), self.now_ns);
         self.emit_stopped(stopped);
-        while let Some((core, id)) = self.idle.as_mut().and_then(|idle| idle.place(self.now)) {
+        while let Some((core, id)) = self.idle.as_mut().and_then(|idle| idle.place(self.now_ns)) {
             self.emit_background(EventKind::BackgroundStart, core, id);
         }
         self.set_server_clocks();
@@ -477,8 +477,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let Idle { servers: Some(servers), queues, masks, on_core, .. } = &mut **idle else { return };
         for (core, &id) in on_core.iter().enumerate() {
             let number = index_u32(core);
-            let at = servers.asks_at(number, id != NONE, queues.waits_for(number, masks), self.now);
-            let at = if at <= self.horizon { at } else { NEVER };
+            let at = servers.asks_at(number, id != NONE, queues.waits_for(number, masks), self.now_ns);
+            let at = if at <= self.horizon_ns { at } else { NEVER };
             self.timers.set(self.cells.len() + 1 + core, at);
         }
     }
@@ -491,14 +491,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// A background task, or a background job of a task of the set, begins or ceases to have a CPU.
     pub(super) fn emit_background(&mut self, kind: EventKind, core: u32, id: u32) {
-        let now = self.now;
+        let now = self.now_ns;
         let task = self.idle.as_ref().and_then(|idle| idle.task_of(id));
         if let (Some(task), Some(idle)) = (task, &mut self.idle) {
             let state = &mut self.tasks[task];
             if kind == EventKind::BackgroundStart {
                 idle.progresses(core as usize, now);
                 state.begin(core, now);
-            } else if state.work_left > 0 {
+            } else if state.work_left_parts > 0 {
                 state.switched_out();
             }
         }

@@ -209,7 +209,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// Everything that the kernel has to do now.
     pub(super) fn kernel_instant(&mut self) {
-        let now = self.now;
+        let now = self.now_ns;
         while let Some(coming) = self.kernel().take(now) {
             match coming {
                 Coming::Arrives { cpu, work, from } => self.arrives(cpu, work, from),
@@ -248,18 +248,19 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// A CPU is to decide anew, because background tasks begin to go first there or no longer do.
     pub(super) fn kernel_reschedule(&mut self, cpu: u32) {
-        let now = self.now;
+        let now = self.now_ns;
         self.kernel().plan(now, Coming::Arrives { cpu, work: Work::Reschedule, from: NONE });
     }
 
     /// The release timer of a cell has come: interrupts, each on the CPU whose timer it is.
     pub(super) fn kernel_release_timer(&mut self, cell: usize) {
-        while let Some(group) = self.cells[cell].instance.take_due(self.now) {
+        while let Some(group) = self.cells[cell].instance.take_due(self.now_ns) {
             let local = self.cells[cell].instance.timer_cpu(group);
             let cpu = self.cells[cell].cpus[local as usize];
             let kernel = self.kernel.as_mut().expect("as above");
             let latency = kernel.cells[cell].release_latency.draw(&mut kernel.rng);
-            kernel.plan(self.now + latency, Coming::Arrives { cpu, work: Work::Release(group), from: NONE });
+            kernel
+                .plan(self.now_ns + latency, Coming::Arrives { cpu, work: Work::Release(group), from: NONE });
         }
         self.kernel_own_timer(cell);
         self.arm(cell);
@@ -268,14 +269,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The same for the policy's own timer, if that has come.
     fn kernel_own_timer(&mut self, cell: usize) {
         let state = &mut self.cells[cell];
-        if state.own_timer() > self.now {
+        if state.own_timer() > self.now_ns {
             return;
         }
         let cpu = state.cpus[state.instance.own_timer_cpu() as usize];
         state.timer_is_coming = true;
         let kernel = self.kernel.as_mut().expect("as above");
         let latency = kernel.cells[cell].release_latency.draw(&mut kernel.rng);
-        kernel.plan(self.now + latency, Coming::Arrives { cpu, work: Work::Timer, from: NONE });
+        kernel.plan(self.now_ns + latency, Coming::Arrives { cpu, work: Work::Timer, from: NONE });
     }
 
     fn arrives(&mut self, cpu: u32, work: Work, from: u32) {
@@ -285,8 +286,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.emit_on(kind, cpu, Some(sender));
         }
         if work == Work::Tick {
-            let next = self.now + self.kernel().tick_period_ns.expect("there are ticks");
-            if next <= self.horizon {
+            let next = self.now_ns + self.kernel().tick_period_ns.expect("there are ticks");
+            if next <= self.horizon_ns {
                 self.kernel().plan(next, Coming::Arrives { cpu, work, from });
             }
         }
@@ -304,7 +305,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if self.has_background() {
             self.background_is_interrupted(cpu);
         }
-        self.cpus[cpu as usize].since = NEVER;
+        self.cpus[cpu as usize].since_ns = NEVER;
         self.clocks.set(cpu as usize, NEVER);
         self.section_begins(cpu, work);
     }
@@ -312,7 +313,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn section_begins(&mut self, cpu: u32, work: Work) {
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
         let locks = self.locks_of(cell, local, work);
-        let now = self.now;
+        let now = self.now_ns;
         let kernel = self.kernel.as_mut().expect("as above");
         kernel.cores[cpu as usize].section = Some(work);
         let (prepared, kind) = kernel.cells[cell as usize].cost_of(work);
@@ -346,7 +347,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn section_ends(&mut self, cpu: u32) {
         let work = self.kernel().cores[cpu as usize].section.expect("a section ends once");
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
-        let now = self.now;
+        let now = self.now_ns;
         let instance = &mut self.cells[cell as usize].instance;
         match work {
             Work::Release(group) => instance.release_group(group, now),
@@ -431,16 +432,16 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 action::KICK => {
                     let latency = kernel.cells[cell as usize].ipi.draw(&mut kernel.rng);
                     let arrives = Coming::Arrives { cpu: target, work: Work::Reschedule, from: cpu };
-                    kernel.plan(self.now + latency, arrives);
+                    kernel.plan(self.now_ns + latency, arrives);
                 }
                 action::NOTIFY => {
                     let latency = kernel.cells[cell as usize].mailbox.draw(&mut kernel.rng);
                     let arrives = Coming::Arrives { cpu: target, work: Work::Message, from: cpu };
-                    kernel.plan(self.now + latency, arrives);
+                    kernel.plan(self.now_ns + latency, arrives);
                 }
                 action::STEP => step = Some(Locks::from(act.task)),
                 action::NOTE if O::EVENTS => {
-                    self.observer.event(note_event(self.now, act, state, &self.cpus));
+                    self.observer.event(note_event(self.now_ns, act, state, &self.cpus));
                 }
                 _ => {}
             }
@@ -453,7 +454,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn emit_on(&mut self, kind: EventKind, cpu: u32, argument: Option<u64>) {
         if O::EVENTS {
             let cpu = Some(self.cpus[cpu as usize].number);
-            self.observer.event(Event { time_ns: self.now, kind, cpu, task: None, job: None, argument });
+            self.observer.event(Event { time_ns: self.now_ns, kind, cpu, task: None, job: None, argument });
         }
     }
 }

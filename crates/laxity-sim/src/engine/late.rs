@@ -64,7 +64,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         let task = self.cpus[cpu as usize].running;
         let state = &self.tasks[task as usize];
-        let aborts = state.work_left > 0 && self.late.lasts_at_most(state.deadline(), self.now) == 0;
+        let aborts = state.work_left_parts > 0 && self.late.lasts_at_most(state.deadline(), self.now_ns) == 0;
         if aborts {
             self.rests(cpu);
         }

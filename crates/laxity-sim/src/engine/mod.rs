@@ -64,7 +64,7 @@ struct CpuState {
     /// What it runs from the end of this instant on.
     decided: u32,
     /// Since when its task has progressed; meaningless while the kernel has the CPU.
-    since: u64,
+    since_ns: u64,
     /// Units of work per ns.
     rate: u64,
     cell: u32,
@@ -93,8 +93,8 @@ pub struct Ended {
 /// late jobs just run on: code for those is not compiled into them.
 pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     observer: &'a mut O,
-    now: u64,
-    horizon: u64,
+    now_ns: u64,
+    horizon_ns: u64,
     cells: Vec<CellState>,
     cpus: Vec<CpuState>,
     tasks: Vec<TaskState>,
@@ -177,7 +177,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             .map(|core| CpuState {
                 running: NONE,
                 decided: NONE,
-                since: 0,
+                since_ns: 0,
                 rate: u64::from(core.speed.numerator()) * (scale / u64::from(core.speed.denominator())),
                 cell: NONE,
                 local: NONE,
@@ -230,8 +230,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         let idle = Idle::of(setup, &cpus, |cpu| !is_dedicated(cpu));
         Ok(Engine {
             observer,
-            now: 0,
-            horizon: setup.duration.as_ns() + setup.grace.as_ns(),
+            now_ns: 0,
+            horizon_ns: setup.duration.as_ns() + setup.grace.as_ns(),
             clocks: Calendar::new(cpus.len()),
             timers: Calendar::new(cells.len() + idle.as_ref().map_or(0, |idle| 3 + idle.clocks())),
             cells,
@@ -286,7 +286,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         let state = &self.cells[cell];
         let due = state.instance.next_due();
         // The policy's own may be due already.
-        self.timers.set(cell, if IDEAL { due } else { due.min(state.own_timer().max(self.now)) });
+        self.timers.set(cell, if IDEAL { due } else { due.min(state.own_timer().max(self.now_ns)) });
     }
 
     /// Whether the kernel's work takes time or interleaves.
@@ -318,13 +318,13 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         let mut instants = 0u32;
         loop {
             let time = self.next_instant();
-            if time > self.horizon {
+            if time > self.horizon_ns {
                 break;
             }
             // Looking at the flag costs more than an event.
             instants = instants.wrapping_add(1);
             if instants.is_multiple_of(4096) && interrupt.load(Ordering::Relaxed) {
-                let at_ns = self.now;
+                let at_ns = self.now_ns;
                 return Ended {
                     at_ns,
                     interrupted: true,
@@ -332,10 +332,10 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                     changes: self.changed(),
                 };
             }
-            self.now = time;
+            self.now_ns = time;
             self.instant();
         }
-        let at_ns = self.horizon;
+        let at_ns = self.horizon_ns;
         Ended { at_ns, interrupted: false, background: self.finish(at_ns), changes: self.changed() }
     }
 
@@ -356,7 +356,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     #[inline]
     fn instant(&mut self) {
         if O::EVENTS {
-            self.watch_until(self.now, false);
+            self.watch_until(self.now_ns, false);
         }
         if self.has_background() {
             self.ordinary_jobs_progress();
@@ -365,7 +365,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         if self.has_background() {
             self.changes_due();
         }
-        while self.timers.next_instant() == self.now {
+        while self.timers.next_instant() == self.now_ns {
             let (timer, _) = self.timers.next_slot();
             if IDEAL || timer < self.cells.len() {
                 self.release_timer(timer);
@@ -381,7 +381,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             self.ask_servers();
         }
         if O::EVENTS {
-            self.watch_until(self.now, true);
+            self.watch_until(self.now_ns, true);
         }
         if self.has_kernel() {
             self.kernel_instant();
@@ -391,7 +391,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         if self.has_background() {
             while self.settle() {
                 if O::EVENTS {
-                    self.watch_until(self.now, true);
+                    self.watch_until(self.now_ns, true);
                 }
                 // A server may have another size.
                 self.ask_servers();
@@ -410,7 +410,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
 
     /// What has not ended at `at_ns` goes to the observer as it is.
     fn finish(&mut self, at_ns: u64) -> BackgroundSummary {
-        self.now = at_ns;
+        self.now_ns = at_ns;
         if O::EVENTS {
             self.watch_until(at_ns, true);
         }
@@ -457,7 +457,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             let job = self.tasks[task as usize].index();
             let cpu = cpu.map(|cpu| self.cpus[cpu as usize].number);
             self.observer.event(Event {
-                time_ns: self.now,
+                time_ns: self.now_ns,
                 kind,
                 cpu,
                 task: Some(task),

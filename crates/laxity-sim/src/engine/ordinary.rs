@@ -38,7 +38,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The task runs in the background from now on; the present job arrives, or has arrived, at `release`, unless
     /// there is none.
     pub(super) fn join_ordinary(&mut self, task: usize, release: u64) {
-        let now = self.now;
+        let now = self.now_ns;
         let Some(idle) = &mut self.idle else { return };
         if release == NEVER {
             return;
@@ -50,7 +50,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The task leaves the background, if it was there.
     pub(super) fn withdraw_ordinary(&mut self, task: usize) {
         let Some(idle) = &mut self.idle else { return };
-        if let Some((core, id)) = idle.withdraw(task, self.now) {
+        if let Some((core, id)) = idle.withdraw(task, self.now_ns) {
             self.emit_stopped(vec![(core, id)]);
         }
     }
@@ -61,8 +61,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.timers.set(slot, NEVER);
         let Some(idle) = &mut self.idle else { return };
         for task in idle.awaiting() {
-            if self.tasks[task].release() <= self.now {
-                idle.arrives(task, self.now);
+            if self.tasks[task].release() <= self.now_ns {
+                idle.arrives(task, self.now_ns);
             }
         }
         self.place_arriving();
@@ -70,7 +70,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// Brings the jobs on CPUs up to date, and ends those that are done.
     pub(super) fn ordinary_jobs_progress(&mut self) {
-        let now = self.now;
+        let now = self.now_ns;
         let at_tick = self.tick == 0 || now.is_multiple_of(self.tick);
         for core in 0..self.cpus.len() {
             let Some(idle) = &mut self.idle else { return };
@@ -78,14 +78,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             let elapsed = idle.progresses(core, now);
             let state = &mut self.tasks[task];
             state.held(elapsed, elapsed * self.cpus[core].rate);
-            if state.work_left == 0 && at_tick {
+            if state.work_left_parts == 0 && at_tick {
                 self.ordinary_job_ends(core, task);
             }
         }
     }
 
     fn ordinary_job_ends(&mut self, core: usize, task: usize) {
-        let (now, number) = (self.now, index_u32(core));
+        let (now, number) = (self.now_ns, index_u32(core));
         let Some(idle) = &mut self.idle else { return };
         let id = idle.leaves_core(number, now);
         self.emit_background(EventKind::BackgroundStop, number, id);
@@ -110,7 +110,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         for (core, state) in self.cpus.iter().enumerate() {
             if let Some(task) = idle.job_on(core) {
-                let end = self.now + self.tasks[task].work_left.div_ceil(state.rate);
+                let end = self.now_ns + self.tasks[task].work_left_parts.div_ceil(state.rate);
                 let end = if self.tick > 0 { end.next_multiple_of(self.tick) } else { end };
                 self.clocks.set(core, end);
             } else if state.running == super::NONE {
@@ -118,6 +118,6 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             }
         }
         let next = idle.awaiting().into_iter().map(|task| self.tasks[task].release()).min();
-        self.timers.set(slot, next.filter(|&at| at <= self.horizon).unwrap_or(NEVER));
+        self.timers.set(slot, next.filter(|&at| at <= self.horizon_ns).unwrap_or(NEVER));
     }
 }

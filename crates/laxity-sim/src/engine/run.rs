@@ -12,7 +12,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The clocks of the CPUs that have come, in the order of the CPUs.
     #[inline]
     pub(super) fn clocks_of_cores(&mut self) {
-        while self.clocks.next_instant() == self.now {
+        while self.clocks.next_instant() == self.now_ns {
             let (core, last) = self.clocks.next_slot();
             if !last {
                 self.clocks.set(core, NEVER);
@@ -36,8 +36,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if IDEAL {
             // The job is about to go: only what its record says matters.
             let core = &mut self.cpus[cpu as usize];
-            self.tasks[core.running as usize].held(self.now - core.since, 0);
-            core.since = self.now;
+            self.tasks[core.running as usize].held(self.now_ns - core.since_ns, 0);
+            core.since_ns = self.now_ns;
         } else {
             self.account(cpu as usize);
         }
@@ -61,7 +61,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let cpus = &self.cpus[..];
         let state = &mut self.tasks[task as usize];
         let number = |cpu: u32| cpus.get(cpu as usize).map_or(NONE, |core| core.number);
-        let mut job = state.record(task, Some(self.now), number);
+        let mut job = state.record(task, Some(self.now_ns), number);
         if !IDEAL {
             job.outcome = outcome;
             if let Some(caches) = &mut self.caches {
@@ -71,15 +71,15 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.observer.job(&job);
         if self.counts_use() && !self.has_budgets() {
             // Every job has a budget of its own.
-            self.tasks[task as usize].budget_used = 0;
+            self.tasks[task as usize].budget_used_parts = 0;
         }
-        let next_release = self.next_job(task, self.now);
+        let next_release = self.next_job(task, self.now_ns);
         if self.has_kernel() {
             self.kernel_completed(cpu, next_release);
         } else if last && self.is_alone() {
             self.finish_on(cpu, next_release);
         } else {
-            self.cells[cell as usize].instance.complete(local, next_release, self.now);
+            self.cells[cell as usize].instance.complete(local, next_release, self.now_ns);
             self.decided_on(cell, cpu);
         }
     }
@@ -90,7 +90,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let core = &mut self.cpus[cpu as usize];
         let (cell, before) = (core.cell, core.running);
         let state = &mut self.cells[cell as usize];
-        let task = state.finish(core.local, next_release, self.now);
+        let task = state.finish(core.local, next_release, self.now_ns);
         core.decided = task;
         if !state.instance.actions().is_empty() {
             self.decided = 1;
@@ -108,7 +108,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// events: then its CPU may decide at once.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.goes_straight() && self.pending.is_empty() && self.timers.next_instant() > self.now
+        self.goes_straight() && self.pending.is_empty() && self.timers.next_instant() > self.now_ns
     }
 
     /// Whether no observer wants events of a policy whose decisions are made in one step.
@@ -141,9 +141,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let instance = &mut self.cells[cell as usize].instance;
         let Replenishment { at_ns, deadline_abs_ns: deadline_abs } =
             instance.next_replenishment(self.tasks[task as usize].local);
-        instance.exhaust(local, self.now);
+        instance.exhaust(local, self.now_ns);
         // A replenishment that is due already does not stop the job: it only has a later deadline.
-        let waits = self.budget_mode == BudgetMode::Throttle && at_ns > self.now;
+        let waits = self.budget_mode == BudgetMode::Throttle && at_ns > self.now_ns;
         self.tasks[task as usize].stopped = waits;
         if O::EVENTS && waits {
             self.emit(EventKind::Throttle, Some(cpu), task, None);
@@ -160,7 +160,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.kernel_release_timer(cell);
             return;
         }
-        let now = self.now;
+        let now = self.now_ns;
         loop {
             let instance = &mut self.cells[cell].instance;
             let Some(group) = instance.take_due(now) else { break };
@@ -210,7 +210,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                     action::STEP => step = Some(act.cpu),
                     action::NOTIFY => (messages, dsp) = (messages + 1, act.cpu),
                     action::NOTE if O::EVENTS => {
-                        self.observer.event(note_event(self.now, act, state, &self.cpus));
+                        self.observer.event(note_event(self.now_ns, act, state, &self.cpus));
                     }
                     _ => {}
                 }
@@ -218,10 +218,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             kicks_seen = false;
             let instance = &mut self.cells[cell as usize].instance;
             if let Some(local) = step {
-                instance.step(local, self.now);
+                instance.step(local, self.now_ns);
             } else if messages > 0 {
                 messages -= 1;
-                instance.message(dsp, self.now);
+                instance.message(dsp, self.now_ns);
             } else {
                 break;
             }
@@ -268,12 +268,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         for index in 0..self.pending.len() {
             let core = &mut self.cpus[self.pending[index] as usize];
             if index >= decided {
-                core.decided = self.cells[core.cell as usize].reschedule(core.local, self.now);
+                core.decided = self.cells[core.cell as usize].reschedule(core.local, self.now_ns);
             }
             let before = core.running;
             if before != core.decided && before != NONE {
                 let state = &mut self.tasks[before as usize];
-                core.account(state, self.now);
+                core.account(state, self.now_ns);
                 state.switched_out();
             }
             self.begin(self.pending[index], before);
@@ -304,7 +304,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let core = &mut self.cpus[cpu as usize];
         let cell = core.cell;
         let state = &mut self.cells[cell as usize];
-        let task = state.reschedule(core.local, self.now);
+        let task = state.reschedule(core.local, self.now_ns);
         core.decided = task;
         // Only operations in several steps, and policies with a timer, have more to do.
         if !state.instance.actions().is_empty() {
@@ -328,9 +328,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             if before == task && state.goes_on() {
                 return;
             }
-            state.begin(cpu, self.now);
-            core.since = self.now;
-            clock = self.now + core.lasts(state);
+            state.begin(cpu, self.now_ns);
+            core.since_ns = self.now_ns;
+            clock = self.now_ns + core.lasts(state);
         }
         self.clocks.set(cpu as usize, clock);
     }
@@ -348,7 +348,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// Asks the policy which task `cpu` is to run from now on.
     pub(super) fn reschedule(&mut self, cpu: u32) -> u32 {
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
-        let task = self.cells[cell as usize].reschedule(local, self.now);
+        let task = self.cells[cell as usize].reschedule(local, self.now_ns);
         self.unless_others_go_first(cpu, task)
     }
 
@@ -362,7 +362,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return false;
         }
         let state = &mut self.tasks[before as usize];
-        let work = core.account(state, self.now);
+        let work = core.account(state, self.now_ns);
         if counts_use && work > 0 {
             self.cells[core.cell as usize].consume(state, work, self.scale);
         }
@@ -400,7 +400,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         core.running = task;
         let resumed = state.started;
         let last = state.last_cpu;
-        let from = state.begin(cpu, self.now);
+        let from = state.begin(cpu, self.now_ns);
         if self.has_background() {
             self.background_gives_up(cpu);
         }
@@ -434,18 +434,18 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if core.running == NONE {
             return;
         }
-        core.since = self.now;
+        core.since_ns = self.now_ns;
         let task = &self.tasks[core.running as usize];
         let mut lasts = core.lasts(task);
         if !IDEAL {
-            lasts = lasts.min(self.late.lasts_at_most(task.deadline(), self.now));
+            lasts = lasts.min(self.late.lasts_at_most(task.deadline(), self.now_ns));
         }
         if has_budgets {
             let lasts_budget = self.budget_lasts(cpu);
             self.cpus[cpu as usize].exhausts = lasts_budget < lasts;
             lasts = lasts.min(lasts_budget);
         }
-        let mut end = self.now + lasts;
+        let mut end = self.now_ns + lasts;
         if !IDEAL && self.tick > 0 {
             // Below the horizon, which is far below what fits.
             end = end.next_multiple_of(self.tick);
@@ -461,10 +461,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let next_replenishment_ns = instance.next_replenishment(task.local).at_ns;
         if task.next_replenishment_ns != next_replenishment_ns {
             task.next_replenishment_ns = next_replenishment_ns;
-            task.budget_used = 0;
+            task.budget_used_parts = 0;
         }
         let units = u128::from(instance.budget_left(task.local)) * u128::from(self.scale);
-        let left = units.saturating_sub(task.budget_used.into());
+        let left = units.saturating_sub(task.budget_used_parts.into());
         u64::try_from(left.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
     }
 
@@ -477,7 +477,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return;
         }
         let task = &mut self.tasks[core.running as usize];
-        let work = core.account(task, self.now);
+        let work = core.account(task, self.now_ns);
         if counts_use && work > 0 {
             self.cells[core.cell as usize].consume(task, work, self.scale);
         }
@@ -521,8 +521,8 @@ impl CellState {
 
     /// The task has done `work`, which counts towards its budget. The policy counts whole ns; the rest is carried over.
     fn consume(&mut self, task: &mut TaskState, work: u64, scale: u64) {
-        let used = task.budget_used + work;
-        task.budget_used = used % scale;
+        let used = task.budget_used_parts + work;
+        task.budget_used_parts = used % scale;
         self.instance.consume(task.local, used / scale);
     }
 }
@@ -532,15 +532,15 @@ impl CpuState {
     #[inline]
     fn lasts(&self, task: &TaskState) -> u64 {
         // A division takes longer than most of what is done for a job.
-        if self.rate == 1 { task.work_left } else { task.work_left.div_ceil(self.rate) }
+        if self.rate == 1 { task.work_left_parts } else { task.work_left_parts.div_ceil(self.rate) }
     }
 
     /// The task that runs here is brought up to date; how much work it has done.
     #[inline]
     fn account(&mut self, task: &mut TaskState, now: u64) -> u64 {
         // Nothing while the kernel has the core.
-        let elapsed = now.saturating_sub(self.since);
-        self.since = self.since.max(now);
+        let elapsed = now.saturating_sub(self.since_ns);
+        self.since_ns = self.since_ns.max(now);
         let work = elapsed * self.rate;
         task.held(elapsed, work);
         work

@@ -11,16 +11,16 @@ const NOWHERE: u32 = u32::MAX;
 /// The present job of a task, which is the one that runs, waits or is to arrive.
 pub struct TaskState {
     /// Work left, in units of 1/scale ns at speed 1.
-    pub work_left: u64,
+    pub work_left_parts: u64,
     /// Where it ran last, as an index into the platform's CPUs; for a task that never ran, no CPU.
     pub last_cpu: u32,
     /// Whether the present job has run at all.
     pub started: bool,
     /// Whether it is off its CPU already, though the CPU has not switched: its budget is used up.
     pub stopped: bool,
-    /// Work that has used less than a whole ns of the budget, in the units of `work_left`.
-    pub budget_used: u64,
-    /// When the budget of `budget_used` is replenished next: another instant, another budget.
+    /// Work that has used less than a whole ns of the budget, in the units of `work_left_parts`.
+    pub budget_used_parts: u64,
+    /// When the budget of `budget_used_parts` is replenished next: another instant, another budget.
     pub next_replenishment_ns: u64,
     /// Whether there is a present job: false once the task has left or the simulation releases no more.
     pub alive: bool,
@@ -47,11 +47,11 @@ impl TaskState {
     /// A task before its first job; [`TaskState::advance`] gives it that.
     pub fn new(cell: u32, local: u32, deadline_rel: u64, scale: u64, jobs: Jobs) -> Self {
         TaskState {
-            work_left: 0,
+            work_left_parts: 0,
             last_cpu: NOWHERE,
             started: false,
             stopped: false,
-            budget_used: 0,
+            budget_used_parts: 0,
             next_replenishment_ns: NEVER,
             alive: true,
             cell,
@@ -89,7 +89,7 @@ impl TaskState {
         };
         self.release_ns = job.release.as_ns();
         self.demand_ns = job.demand.as_ns();
-        self.work_left = self.demand_ns * self.scale;
+        self.work_left_parts = self.demand_ns * self.scale;
         self.index = self.index.wrapping_add(1);
         self.release_ns
     }
@@ -102,7 +102,7 @@ impl TaskState {
         self.release_ns += late;
         self.jobs = self.jobs.clone().delayed(Duration::from_ns(late));
         (self.started, self.stopped) = (false, false);
-        (self.budget_used, self.next_replenishment_ns) = (0, NEVER);
+        (self.budget_used_parts, self.next_replenishment_ns) = (0, NEVER);
     }
 
     /// The task releases no more jobs from `now` on: a present one that has not arrived by then is not there.
@@ -158,7 +158,7 @@ impl TaskState {
     #[inline]
     pub fn held(&mut self, elapsed: u64, work: u64) {
         self.cpu_time_ns += elapsed;
-        self.work_left -= work.min(self.work_left);
+        self.work_left_parts -= work.min(self.work_left_parts);
     }
 
     /// It is taken off its CPU.

@@ -213,7 +213,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         };
         let (deadline, job) = (self.tasks[task as usize].deadline(), self.tasks[task as usize].index());
         if kind == EventKind::Abort
-            && let Some(miss) = self.watch.misses_now(task, job, self.now)
+            && let Some(miss) = self.watch.misses_now(task, job, self.now_ns)
         {
             self.observer.event(miss);
         }

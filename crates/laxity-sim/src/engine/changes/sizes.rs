@@ -8,7 +8,7 @@ use laxity_trace::Event;
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn resize(&mut self, number: usize, cpu: u32, server: DeferrableServer) -> ChangeOutcome {
-        let now = self.now;
+        let now = self.now_ns;
         let core =
             self.cpus.iter().position(|core| core.number == cpu).expect("checked: a CPU of the platform");
         let core = index_u32(core);
@@ -45,7 +45,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// Sizes that come with a period.
     pub(super) fn sizes_come(&mut self) {
-        let now = self.now;
+        let now = self.now_ns;
         let Some(lives) = &mut self.lives else { return };
         let come: Vec<(u32, usize)> = lives
             .size_comes
@@ -61,7 +61,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// The server has the size of this change from now on.
     pub(super) fn size_is(&mut self, core: u32, number: usize) {
-        let from_ns = Some(self.now);
+        let from_ns = Some(self.now_ns);
         let outcome = self.lives.as_mut().and_then(|lives| lives.changed.get_mut(&number));
         if let Some((_, outcome)) = outcome {
             *outcome = ChangeOutcome::Resized { from_ns };
@@ -74,10 +74,17 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if O::EVENTS {
             let cpu = Some(self.cpus[core as usize].number);
             let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
-            let (budget, period) = servers.size(core, self.now);
+            let (budget, period) = servers.size(core, self.now_ns);
             for (kind, length) in [(EventKind::ServerPeriod, period), (EventKind::ServerBudget, budget)] {
                 let argument = Some(length);
-                self.observer.event(Event { time_ns: self.now, kind, cpu, task: None, job: None, argument });
+                self.observer.event(Event {
+                    time_ns: self.now_ns,
+                    kind,
+                    cpu,
+                    task: None,
+                    job: None,
+                    argument,
+                });
             }
         }
     }
