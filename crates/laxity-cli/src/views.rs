@@ -2,10 +2,12 @@
 
 use crate::output;
 use laxity_model::{
-    Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable, write_file,
+    CpuList, Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable, shown,
+    write_file,
 };
+use laxity_oracle::Verdict;
 use laxity_report::timeline::{Fates, FirstMiss, default_window, gantt, html, perfetto, text};
-use laxity_trace::{Event, EventsReader};
+use laxity_trace::{Event, EventsReader, Manifest, Run};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -193,4 +195,36 @@ pub fn open(path: &Path) -> Result<EventsReader> {
             .hint("the file was there a moment ago: did something remove it?")
     })?;
     EventsReader::new(file, path.shown().to_string())
+}
+
+/// CPUs below this number have a row each, where that is not too many.
+pub fn rows(cpus: &CpuList) -> u32 {
+    const ROWS_MOST: u32 = 64;
+    cpus.iter().last().map_or(0, |last| last + 1).min(ROWS_MOST)
+}
+
+/// What a run is called where several are shown.
+pub fn heading(run: &Run, set: &TaskSet) -> String {
+    let repetition =
+        if run.repetition > 0 { format!(", repetition {}", run.repetition) } else { String::new() };
+    format!("# run {}: {} under {}{repetition}", run.id, set.name(), shown(&run.scheduler))
+}
+
+/// The verdict on one run, under its heading.
+pub fn verdict_text(heading: &str, verdict: &Verdict) -> String {
+    format!("{heading}\n{verdict}\n")
+}
+
+/// The runs of a manifest, or the one asked for.
+pub fn chosen(manifest: &Manifest, wanted: Option<u32>) -> Result<Vec<&Run>> {
+    let Some(wanted) = wanted else { return Ok(manifest.runs.iter().collect()) };
+    let found: Vec<&Run> = manifest.runs.iter().filter(|run| run.id == wanted).collect();
+    if found.is_empty() {
+        return Err(Diagnostic::usage(format!(
+            "--run {wanted}: the results have runs 0 to {}",
+            manifest.runs.len().saturating_sub(1)
+        ))
+        .hint("`summary.json` lists them"));
+    }
+    Ok(found)
 }

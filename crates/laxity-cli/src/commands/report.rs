@@ -1,11 +1,9 @@
 //! `laxity report`, and what `run` and `compare` say at their end.
 
-use super::simulate::{heading, rows};
-use super::verify::chosen;
 use crate::arguments::ReportArguments;
 use crate::output;
 use crate::terminal;
-use crate::views::{Shown, Views};
+use crate::views::{Shown, Views, chosen, heading, rows};
 use laxity_deploy::DeployPlan;
 use laxity_lab::overheads::{self, RunOverheads};
 use laxity_lab::{deploy, simulation};

@@ -3,14 +3,13 @@
 use super::{check_length, existing, read_sets, report, unique};
 use crate::arguments::SimulateArguments;
 use crate::terminal;
-use crate::views::{Shown, Views, open};
+use crate::views::{Shown, Views, heading, open, rows, verdict_text};
 use crate::{interrupt, output, shipped};
 use laxity_lab::case::RunSettings;
 use laxity_lab::charges::Charges;
 use laxity_lab::schedulers::{Configuration, Scheduled};
 use laxity_lab::simulation::{self, Finished, Mechanics, Settings};
-use laxity_model::{CpuList, Diagnostic, Result, TaskSet, shown};
-use laxity_oracle::Verdict;
+use laxity_model::{Diagnostic, Result, TaskSet};
 use laxity_report::Report;
 use laxity_sim::TICK;
 use laxity_sim::costs::{Costs, read_costs};
@@ -143,19 +142,6 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     })
 }
 
-/// CPUs below this number have a row each, where that is not too many.
-pub fn rows(cpus: &CpuList) -> u32 {
-    const ROWS_MOST: u32 = 64;
-    cpus.iter().last().map_or(0, |last| last + 1).min(ROWS_MOST)
-}
-
-/// What a run is called where several are shown.
-pub fn heading(run: &Run, set: &TaskSet) -> String {
-    let repetition =
-        if run.repetition > 0 { format!(", repetition {}", run.repetition) } else { String::new() };
-    format!("# run {}: {} under {}{repetition}", run.id, set.name(), shown(&run.scheduler))
-}
-
 /// Writes the report if it is wanted and the answer to standard output. Whether nothing was missed.
 fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet]) -> Result<bool> {
     let tables = !arguments.views.text;
@@ -220,9 +206,4 @@ fn verdicts(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<()> {
         output::say_lines(text.trim_end());
         Ok(())
     }
-}
-
-/// The verdict on one run, under its heading.
-pub fn verdict_text(heading: &str, verdict: &Verdict) -> String {
-    format!("{heading}\n{verdict}\n")
 }

@@ -1,8 +1,8 @@
 //! `laxity verify`.
 
-use super::simulate::{heading, verdict_text};
 use crate::arguments::VerifyArguments;
 use crate::output;
+use crate::views::{chosen, heading, verdict_text};
 use laxity_lab::experiment::verify_again;
 use laxity_lab::simulation::{set_of, verifiable};
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _, plural};
@@ -120,20 +120,6 @@ fn simulated(
         verification.event(&event?);
     }
     Ok(Some(verification.finish(verifiable.end_ns)))
-}
-
-/// The runs of a manifest, or the one asked for.
-pub fn chosen(manifest: &Manifest, wanted: Option<u32>) -> Result<Vec<&Run>> {
-    let Some(wanted) = wanted else { return Ok(manifest.runs.iter().collect()) };
-    let found: Vec<&Run> = manifest.runs.iter().filter(|run| run.id == wanted).collect();
-    if found.is_empty() {
-        return Err(Diagnostic::usage(format!(
-            "--run {wanted}: the results have runs 0 to {}",
-            manifest.runs.len().saturating_sub(1)
-        ))
-        .hint("`summary.json` lists them"));
-    }
-    Ok(found)
 }
 
 fn nothing_to_verify(arguments: &VerifyArguments) -> Diagnostic {
