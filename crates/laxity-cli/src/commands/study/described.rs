@@ -1,14 +1,14 @@
 //! `laxity study FILE`.
 
+use super::conclusion::{conclude, ended};
 use super::progress::watching;
 use super::real::{RealArguments, run_for_real};
 use crate::arguments::whole;
-use crate::{interrupt, output, shipped, tables, terminal};
+use crate::{interrupt, output, shipped};
 use clap::Args;
-use laxity_lab::study::PAGE_FILE;
 use laxity_lab::study::described::StudyOutputs;
 use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _, listed};
-use laxity_study::{Changes, Conducted, METRICS, METRICS_OF_RUNS, Progress, Study, StudyAnswer, conduct};
+use laxity_study::{Changes, METRICS, METRICS_OF_RUNS, Progress, Study, conduct};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -85,7 +85,7 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
     };
     let study = read(file, Changes { sets: arguments.sets, seed: arguments.seed })?;
     if arguments.real.real {
-        return run_for_real(study, arguments);
+        return run_for_real(study, &arguments.real, (arguments.out.as_deref(), arguments.json));
     }
     let default = || Path::new("laxity-results").join(&study.outline.name);
     let directory = arguments.out.clone().unwrap_or_else(default);
@@ -98,41 +98,8 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
     let conducted =
         watching(&progress, output::quiet(), || conduct(&study, &directory, threads, interrupt, &progress))?;
     let answer = || study.answer(&conducted, None);
-    conclude(&StudyOutputs::of(&study, &conducted, None), &directory, arguments, answer)?;
+    conclude(&StudyOutputs::of(&study, &conducted, None), &directory, arguments.json, answer)?;
     Ok(ended(&conducted, &directory))
-}
-
-/// Writes what a study has come to into its directory, and prints it as a table or JSON.
-pub fn conclude(
-    outputs: &StudyOutputs<'_>,
-    directory: &Path,
-    arguments: &DescribedArguments,
-    answer: impl FnOnce() -> StudyAnswer,
-) -> Result<()> {
-    outputs.write(directory, &terminal::caller())?;
-    if arguments.json {
-        return output::print_json(&answer());
-    }
-    let summary = outputs.summary();
-    let mut table = tables::table(output::columns());
-    table.set_header(summary.table.columns);
-    summary.table.rows.into_iter().for_each(|row| _ = table.add_row(row));
-    let lines = summary.lines.into_iter().map(|line| line + "\n");
-    output::print(&(tables::fitted(table) + &lines.collect::<String>()))
-}
-
-/// Says where the page is, and whether the study is whole.
-pub fn ended(conducted: &Conducted, directory: &Path) -> ExitCode {
-    let page = directory.join(PAGE_FILE);
-    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
-    if conducted.complete {
-        return ExitCode::SUCCESS;
-    }
-    output::say(format_args!(
-        "interrupted: {} points are finished and kept; the same command goes on",
-        conducted.points.len()
-    ));
-    ExitCode::from(output::INTERRUPTED)
 }
 
 /// A word that is no file may be meant for another study.

@@ -1,5 +1,6 @@
 //! `laxity study`.
 
+mod conclusion;
 mod described;
 mod overheads;
 mod progress;

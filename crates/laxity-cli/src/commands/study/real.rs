@@ -1,6 +1,6 @@
 //! `laxity study FILE --real`.
 
-use super::described::{DescribedArguments, conclude, ended};
+use super::conclusion::{conclude, ended};
 use super::progress::watching;
 use crate::arguments::{PlatformArguments, share, value, whole};
 use crate::{interrupt, output, terminal};
@@ -38,22 +38,25 @@ pub struct RealArguments {
     pub clusters: Option<String>,
 }
 
-/// Runs the sets of a study.
-pub fn run_for_real(study: Study, arguments: &DescribedArguments) -> Result<ExitCode> {
-    let asked = &arguments.real;
+/// Runs the sets of a study, into this directory if it is named, and answers in JSON or a table.
+pub fn run_for_real(
+    study: Study,
+    asked: &RealArguments,
+    (out, json): (Option<&Path>, bool),
+) -> Result<ExitCode> {
     let study = study.for_real(asked.duration)?;
     let runnable = Runnable::of(&study).expect("only studies by simulation can be run");
     let cores =
         PlatformArguments { platform: None, cpus: asked.cpus.clone(), clusters: asked.clusters.clone() };
     let conditions = Conditions::new(cores.resolve()?, asked.repeat, asked.limit);
     let default = || Path::new("laxity-results").join(format!("{}-run", study.outline.name));
-    let directory = arguments.out.clone().unwrap_or_else(default);
+    let directory = out.map_or_else(default, Path::to_owned);
     let (interrupt, progress) = (interrupt::flag()?, Progress::default());
     let conducted = watching(&progress, output::quiet(), || {
         run_study(runnable, &conditions, &directory, &terminal::caller(), interrupt, &progress)
     })?;
     let results = RealResults { runnable, conditions: &conditions, conducted: &conducted };
     let answer = || study.answer(&conducted, Some(results.answer()));
-    conclude(&StudyOutputs::of(&study, &conducted, Some(&results)), &directory, arguments, answer)?;
+    conclude(&StudyOutputs::of(&study, &conducted, Some(&results)), &directory, json, answer)?;
     Ok(ended(&conducted, &directory))
 }

@@ -1,0 +1,42 @@
+//! The end of a study that a file describes.
+
+use crate::{output, tables, terminal};
+use laxity_lab::study::PAGE_FILE;
+use laxity_lab::study::described::StudyOutputs;
+use laxity_model::{Result, ShownPath as _};
+use laxity_study::{Conducted, StudyAnswer};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Writes what a study has come to into its directory, and prints it as a table or JSON.
+pub fn conclude(
+    outputs: &StudyOutputs<'_>,
+    directory: &Path,
+    json: bool,
+    answer: impl FnOnce() -> StudyAnswer,
+) -> Result<()> {
+    outputs.write(directory, &terminal::caller())?;
+    if json {
+        return output::print_json(&answer());
+    }
+    let summary = outputs.summary();
+    let mut table = tables::table(output::columns());
+    table.set_header(summary.table.columns);
+    summary.table.rows.into_iter().for_each(|row| _ = table.add_row(row));
+    let lines = summary.lines.into_iter().map(|line| line + "\n");
+    output::print(&(tables::fitted(table) + &lines.collect::<String>()))
+}
+
+/// Says where the page is, and whether the study is whole.
+pub fn ended(conducted: &Conducted, directory: &Path) -> ExitCode {
+    let page = directory.join(PAGE_FILE);
+    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
+    if conducted.complete {
+        return ExitCode::SUCCESS;
+    }
+    output::say(format_args!(
+        "interrupted: {} points are finished and kept; the same command goes on",
+        conducted.points.len()
+    ));
+    ExitCode::from(output::INTERRUPTED)
+}
