@@ -23,18 +23,16 @@ enum lx_claim {
 	LX_CLAIM_RESERVE = 2,
 };
 
-/* Which work goes first, where both wait. */
-LX_INLINE u32 lx_claim_first(struct lx_server *v, const struct lx_reserve *r, u64 now)
-{
-	if (lx_server_goes_first(v, now))
-		return LX_CLAIM_SERVER;
-	return lx_reserve_admits(r, now) ? LX_CLAIM_REAL_TIME : LX_CLAIM_RESERVE;
-}
-
-/* The same for a CPU that has no server. */
+/* Which work goes first, where both wait, on a CPU that has no server. */
 LX_INLINE u32 lx_claim_without_server(const struct lx_reserve *r, u64 now)
 {
 	return lx_reserve_admits(r, now) ? LX_CLAIM_REAL_TIME : LX_CLAIM_RESERVE;
+}
+
+/* The same for a CPU that has one. */
+LX_INLINE u32 lx_claim_first(struct lx_server *v, const struct lx_reserve *r, u64 now)
+{
+	return lx_server_goes_first(v, now) ? LX_CLAIM_SERVER : lx_claim_without_server(r, now);
 }
 
 /*

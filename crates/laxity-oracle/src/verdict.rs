@@ -315,18 +315,10 @@ impl Report {
         self.longest[of] = self.longest[of].max(length);
         self.total[of] = self.total[of].saturating_add(length);
         if self.violations.len() < VIOLATIONS_KEPT {
-            let Sighting {
-                oracle,
-                from_ns: from,
-                to_ns: to,
-                cpu,
-                ran,
-                should_have_run,
-                unexplained_ns: unexplained,
-            } = sighting;
-            let mut text = format!("t={}", Duration::from_ns(from));
-            if to > from {
-                text += &format!("..{}", Duration::from_ns(to));
+            let Sighting { oracle, from_ns, to_ns, cpu, ran, should_have_run, unexplained_ns } = sighting;
+            let mut text = format!("t={}", Duration::from_ns(from_ns));
+            if to_ns > from_ns {
+                text += &format!("..{}", Duration::from_ns(to_ns));
             }
             if let Some(cpu) = cpu {
                 text += &format!(" cpu{cpu}");
@@ -334,12 +326,12 @@ impl Report {
             text += &format!(" {} [{}]", what(&self.names), oracle.name());
             self.violations.push(Violation {
                 oracle,
-                from_ns: from,
-                to_ns: to,
+                from_ns,
+                to_ns,
                 cpu,
                 ran,
                 should_have_run,
-                unexplained_ns: unexplained,
+                unexplained_ns,
                 text,
             });
         }

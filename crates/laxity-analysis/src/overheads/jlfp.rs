@@ -38,21 +38,56 @@ impl Accounting for JobLevel {
         tasks: &[SporadicTask],
         working_sets: &[u64],
     ) -> Result<Inflated, Rejected> {
+        let preempted = self.preempted(overheads, tasks, working_sets)?;
+        Inflated::of(tasks, |place, task| {
+            let wcet_ns = preempted.takes(place, task.wcet_ns).ok_or(RejectedWhy::Overrun)?;
+            shortened(task, wcet_ns, preempted.release_latency_ns)
+        })
+    }
+}
+
+impl JobLevel {
+    /// What work takes in such a cluster.
+    pub(super) fn preempted(
+        self,
+        overheads: &Overheads,
+        tasks: &[SporadicTask],
+        working_sets: &[u64],
+    ) -> Result<Preempted, Rejected> {
         inflated::check(tasks, working_sets)?;
         let costs = overheads.at(tasks.len());
         let released = if self.interrupts == Interrupts::Shared { tasks } else { &[] };
-        let interrupted = InterruptedTime::new(overheads, &costs, released)?;
-        let displaced = Displaced::new(overheads, working_sets);
-        let distance = match self.interrupts {
-            Interrupts::Dedicated => costs.ipi + costs.release,
-            Interrupts::Shared if self.processors > 1 => costs.ipi,
-            Interrupts::Shared => 0,
-        };
-        let dispatch = 2 * (costs.schedule + costs.context_switch);
-        Inflated::of(tasks, |place, task| {
-            let work = task.wcet_ns + dispatch + displaced.by_others_than(place);
-            let wcet = interrupted.inflated(work.into()).ok_or(RejectedWhy::Overrun)? + distance;
-            shortened(task, wcet, costs.release_latency)
+        Ok(Preempted {
+            interrupted: InterruptedTime::new(overheads, &costs, released)?,
+            displaced: Displaced::new(overheads, working_sets),
+            dispatch_ns: 2 * (costs.schedule + costs.context_switch),
+            distance_ns: match self.interrupts {
+                Interrupts::Dedicated => costs.ipi + costs.release,
+                Interrupts::Shared if self.processors > 1 => costs.ipi,
+                Interrupts::Shared => 0,
+            },
+            release_latency_ns: costs.release_latency,
         })
+    }
+}
+
+/// What a job pays for one preemption (4).
+pub(super) struct Preempted {
+    interrupted: InterruptedTime,
+    displaced: Displaced,
+    /// 2 (sch + cxs).
+    dispatch_ns: u64,
+    /// X.
+    distance_ns: u64,
+    /// ev.
+    pub(super) release_latency_ns: u64,
+}
+
+impl Preempted {
+    /// So much work of a task with one preemption: C' of C; of none, what the preemption takes by itself. Nothing if it exceeds every
+    /// period.
+    pub(super) fn takes(&self, task: usize, work_ns: u64) -> Option<u64> {
+        let work = work_ns + self.dispatch_ns + self.displaced.by_others_than(task);
+        Some(self.interrupted.inflated(work.into())? + self.distance_ns)
     }
 }

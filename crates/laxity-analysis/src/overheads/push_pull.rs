@@ -23,7 +23,7 @@
 //!
 //! O(n^2) for n tasks.
 
-use super::preemption::{Displaced, InterruptedTime, shortened};
+use super::preemption::shortened;
 use super::{Accounting, Displacements, Inflated, Interrupts, JobLevel, Overheads, Rejected, RejectedWhy};
 use crate::{SporadicTask, TIME_MAX};
 
@@ -59,22 +59,19 @@ impl Accounting for PushPull<'_> {
         tasks: &[SporadicTask],
         working_sets: &[u64],
     ) -> Result<Inflated, Rejected> {
-        let preempted = JobLevel { processors: self.processors, interrupts: Interrupts::Shared };
-        let once = preempted.inflate(overheads, tasks, working_sets)?;
+        let cluster = JobLevel { processors: self.processors, interrupts: Interrupts::Shared };
         if overheads.displacements() == Displacements::Ignored {
-            return Ok(once);
+            return cluster.inflate(overheads, tasks, working_sets);
         }
-        let costs = overheads.at(tasks.len());
-        let interrupted = InterruptedTime::new(overheads, &costs, tasks)?;
-        let reloaded = Displaced::new(overheads, working_sets);
-        let dispatch = 2 * (costs.schedule + costs.context_switch);
+        let preempted = cluster.preempted(overheads, tasks, working_sets)?;
+        let latency_ns = preempted.release_latency_ns;
         Inflated::of(tasks, |place, task| {
-            let work = dispatch + reloaded.by_others_than(place);
-            let one = interrupted.inflated(work.into()).ok_or(RejectedWhy::Overrun)? + costs.ipi;
-            let count = self.displacements(place, tasks, costs.release_latency, one);
-            let wcet = u128::from(once.tasks[place].wcet_ns) + u128::from(one) * count;
-            let wcet = u64::try_from(wcet).ok().filter(|&wcet| wcet <= TIME_MAX);
-            shortened(task, wcet.ok_or(RejectedWhy::Overrun)?, costs.release_latency)
+            let once = preempted.takes(place, task.wcet_ns).ok_or(RejectedWhy::Overrun)?;
+            let one = preempted.takes(place, 0).ok_or(RejectedWhy::Overrun)?;
+            let count = self.displacements(place, tasks, latency_ns, one);
+            let wcet_ns = u64::try_from(u128::from(once) + u128::from(one) * count);
+            let wcet_ns = wcet_ns.ok().filter(|&wcet_ns| wcet_ns <= TIME_MAX).ok_or(RejectedWhy::Overrun)?;
+            shortened(task, wcet_ns, latency_ns)
         })
     }
 }
