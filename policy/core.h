@@ -30,13 +30,16 @@ LX_INLINE int lx_task_before(struct lx_state *s, u32 a, u32 b)
 	return lx_before(lx_task(s, a)->key, a, lx_task(s, b)->key, b);
 }
 
-/* An action of a policy with one lock. */
-LX_INLINE void lx_act(struct lx_state *s, u32 kind, u32 cpu, u32 task, u64 time)
+/* An action of a policy with one lock; the caller writes what the kind has beside its CPU. */
+LX_INLINE struct lx_action *lx_act(struct lx_state *s, u32 kind, u32 cpu)
 {
 	u32 n = s->actions;
+	struct lx_action *action = LX_AT(s->action, n, LX_ACTIONS_MAX);
 
-	*LX_AT(s->action, n, LX_ACTIONS_MAX) = (struct lx_action){kind, cpu, task, 0, time};
+	action->kind = kind;
+	action->cpu = cpu;
 	s->actions = n + 1;
+	return action;
 }
 
 /* The CPU that runs the task, or LX_NONE. */
@@ -54,7 +57,7 @@ LX_INLINE void lx_kick(struct lx_state *s, u32 cpu)
 
 	if (!c->kicked) {
 		c->kicked = 1;
-		lx_act(s, LX_KICK, cpu, LX_NONE, 0);
+		lx_act(s, LX_KICK, cpu);
 	}
 }
 

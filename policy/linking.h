@@ -227,7 +227,7 @@ LX_INLINE void LX_P(set_timer)(struct lx_state *s)
 
 	LX_Q(next_turn)(s);
 	if (s->next_timer < before && s->next_timer < s->next_due)
-		lx_act(s, LX_ARM, s->timer_cpu, LX_NONE, s->next_timer);
+		lx_act(s, LX_ARM, s->timer_cpu)->due_at = s->next_timer;
 #endif
 	LX_P(check)(s);
 }

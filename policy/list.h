@@ -25,22 +25,26 @@ LX_INLINE void lx_list_begin(struct lx_state *s, u32 by)
 #endif
 }
 
-LX_INLINE void lx_list_add(struct lx_state *s, u32 by, struct lx_action action)
+/* As lx_act. */
+LX_INLINE struct lx_action *lx_list_add(struct lx_state *s, u32 by, u32 kind, u32 cpu)
 {
 #ifdef LX_LISTS
 	struct lx_list *list = lx_list(s, by);
 	u32 n = list->actions;
+	struct lx_action *action = LX_AT(list->action, n, LX_LIST_ACTIONS);
 
-	*LX_AT(list->action, n, LX_LIST_ACTIONS) = action;
 	list->actions = n + 1;
 #else
 	u32 n = s->actions;
+	struct lx_action *action = &s->action[n];
 
 	(void)by;
-	s->action[n] = action;
 	s->actions = n + 1;
 #endif
 	LX_ASSERT(n < LX_LIST_ACTIONS);
+	action->kind = kind;
+	action->cpu = cpu;
+	return action;
 }
 
 /* Asks `cpu`, whose lock is held, to call reschedule, unless it is going to. */
@@ -50,20 +54,24 @@ LX_INLINE void lx_list_kick(struct lx_state *s, u32 by, u32 cpu)
 
 	if (!c->kicked) {
 		c->kicked = 1;
-		lx_list_add(s, by, (struct lx_action){LX_KICK, cpu, LX_NONE, 0, 0});
+		lx_list_add(s, by, LX_KICK, cpu);
 	}
 }
 
-/* For the trace: `note` (enum lx_note) happened on `cpu`, towards `other` (or LX_NONE), about `task`. */
-LX_INLINE void lx_note(struct lx_state *s, u32 by, u32 note, u32 cpu, u32 other, u32 task)
+/* For the trace: `kind` (enum lx_note_kind) happened on `cpu`, towards `other` (or LX_NONE), about `task` (or LX_NONE). */
+LX_INLINE void lx_note(struct lx_state *s, u32 by, u32 kind, u32 cpu, u32 other, u32 task)
 {
-	lx_list_add(s, by, (struct lx_action){LX_NOTE, cpu, note, other, task});
+	struct lx_action *action = lx_list_add(s, by, LX_NOTE, cpu);
+
+	action->note.kind = kind;
+	action->note.other = other;
+	action->note.task = task;
 }
 
 /* The operation in progress on `by` goes on, under these locks. */
 LX_INLINE void lx_go_on(struct lx_state *s, u32 by, u32 locks)
 {
-	lx_list_add(s, by, (struct lx_action){LX_STEP, by, locks, 0, 0});
+	lx_list_add(s, by, LX_STEP, by)->locks = locks;
 }
 
 /* As lx_await_release. */
@@ -73,7 +81,7 @@ LX_INLINE u32 lx_list_await_release(struct lx_state *s, u32 by, u32 task, u64 ti
 	u32 group = lx_wait_for(s, task, time, by);
 
 	if (s->next_due < due)
-		lx_list_add(s, by, (struct lx_action){LX_ARM, lx_group(s, group)->cpu, LX_NONE, 0, s->next_due});
+		lx_list_add(s, by, LX_ARM, lx_group(s, group)->cpu)->due_at = s->next_due;
 	return group;
 }
 

@@ -155,7 +155,7 @@ LX_INLINE u32 lx_await_release(struct lx_state *s, u32 task, u64 time, u32 cpu)
 	u32 group = lx_wait_for(s, task, time, cpu);
 
 	if (s->next_due < due)
-		lx_act(s, LX_ARM, lx_group(s, group)->cpu, LX_NONE, s->next_due);
+		lx_act(s, LX_ARM, lx_group(s, group)->cpu)->due_at = s->next_due;
 	return group;
 }
 

@@ -47,15 +47,13 @@ struct lx_config {
 enum lx_action_kind {
 	/* Make `cpu` call reschedule; an interrupt unless it is the CPU that decided. */
 	LX_KICK = 1,
-	/* Call take_due or timer (native.h) for `cpu` no later than `time`, which next_due or next_timer has become. */
+	/* Call take_due or timer (native.h) for `cpu` no later than `due_at`, which next_due or next_timer has become. */
 	LX_ARM = 2,
 	/* `cpu` (the DSP) has a message. */
 	LX_NOTIFY = 3,
-	/* The operation in progress on `cpu` goes on: take the locks `task` (low half: first, high half: second CPU; 0xffff:
-	 * none) and call step. */
+	/* The operation in progress on `cpu` goes on: take `locks` and call step. */
 	LX_STEP = 4,
-	/* For the trace: `task` is the kind (enum lx_note), `cpu` where it happened, `reserved` the other CPU, `time` the
-	 * task. */
+	/* For the trace: `note` happened on `cpu`. */
 	LX_NOTE = 5,
 };
 
@@ -74,16 +72,16 @@ enum lx_event {
 #define LX_NO_LOCK 0xffffu
 #define LX_NO_LOCKS 0xffffffffu
 
-enum lx_note {
-	/* g-edf-mp: the task stays linked to `cpu`, which still runs it; what was linked there goes to `reserved`. */
+enum lx_note_kind {
+	/* g-edf-mp: the task stays linked to `cpu`, which still runs it; what was linked there goes to `other`. */
 	LX_NOTE_LINK_SWAP = 1,
 	/* g-edf-mp: a message of `cpu` about a task that had lost its link there meanwhile. */
 	LX_NOTE_STALE_MESSAGE = 2,
-	/* push-pull: a push from `cpu` found that `reserved` no longer yields; was given up; happened. */
+	/* push-pull: a push from `cpu` found that `other` no longer yields; was given up; happened. */
 	LX_NOTE_PUSH_FAILED = 3,
 	LX_NOTE_PUSH_ABANDONED = 4,
 	LX_NOTE_PUSH = 5,
-	/* push-pull: `cpu` pulled from `reserved`; found nothing there any more. */
+	/* push-pull: `cpu` pulled from `other`; found nothing there any more. */
 	LX_NOTE_PULL = 6,
 	LX_NOTE_PULL_FAILED = 7,
 	/* g-edf-mp: a job chosen for `cpu` had ended meanwhile, and its message was still on the way. */
@@ -92,12 +90,25 @@ enum lx_note {
 	LX_NOTE_PUSH_OVERTAKEN = 9,
 };
 
+/* A tagged union: what is beside `kind` and `cpu` is of the kind that it says, and bytes of other kinds are not written. */
 struct lx_action {
+	/* enum lx_action_kind. */
 	u32 kind;
 	u32 cpu;
-	u32 task;
-	u32 reserved;
-	u64 time;
+	union {
+		/* LX_ARM, in ns. */
+		u64 due_at;
+		/* LX_STEP: as lx_locks has them, the low half the first CPU, the high half the second, LX_NO_LOCK for none. */
+		u32 locks;
+		/* LX_NOTE. */
+		struct {
+			/* enum lx_note_kind. */
+			u32 kind;
+			/* LX_NONE: no other CPU, no task. */
+			u32 other;
+			u32 task;
+		} note;
+	};
 };
 
 /* What one call of a policy with several locks decides at most; a power of two (push_pull.h, g_edf_mp.h). */

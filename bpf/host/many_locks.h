@@ -186,7 +186,7 @@ static __always_inline u32 lx_act_listed(struct lx_instance *in, u32 cpu)
 		struct lx_action *a = LX_AT(list->action, i, LX_LIST_ACTIONS);
 
 		if (a->kind == LX_STEP)
-			locks = a->task;
+			locks = a->locks;
 		else
 			lx_act_one(in, a);
 		i++;

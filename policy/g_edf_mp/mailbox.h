@@ -60,7 +60,7 @@ LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 tas
 	m->sender = sender;
 	m->task = task;
 	(void)LX_EXCHANGE(m->kind, kind);
-	lx_list_add(s, sender, (struct lx_action){LX_NOTIFY, s->config.dedicated_cpu, LX_NONE, 0, 0});
+	lx_list_add(s, sender, LX_NOTIFY, s->config.dedicated_cpu);
 }
 
 /*

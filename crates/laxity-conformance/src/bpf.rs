@@ -1,12 +1,12 @@
 //! A policy as BPF programs in this kernel.
 
 use crate::event::{
-    ACTION_BYTES, ACTIONS_MAX, Decision, EVENT_BYTES, EVENTS_MAX, Event, RESULT_BYTES, TASK_BYTES,
-    decode_order, decode_output, encode_parameters,
+    ACTIONS_MAX, Decision, EVENT_BYTES, EVENTS_MAX, Event, RESULT_BYTES, TASK_BYTES, decode_order,
+    decode_output, encode_parameters,
 };
 use crate::host::Recording;
 use laxity_model::Policy;
-use laxity_policy::{Config, NONE, TaskParameters};
+use laxity_policy::{Action, Config, NONE, TaskParameters};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{
     MapCore, MapFlags, Object, ObjectBuilder, PrintLevel, Program, ProgramInput, ProgramMut, set_print,
@@ -134,7 +134,7 @@ impl Programs {
 
     fn output(&self) -> Result<Vec<u8>, String> {
         let map = self.object.maps().find(|m| m.name() == ".data.output").ok_or("there is no output")?;
-        let expected = 8 + EVENTS_MAX * RESULT_BYTES + ACTIONS_MAX * ACTION_BYTES;
+        let expected = 8 + EVENTS_MAX * RESULT_BYTES + ACTIONS_MAX * Action::BYTES;
         if map.value_size() as usize != expected {
             return Err(format!("the output has {} bytes, event.rs expects {expected}", map.value_size()));
         }

@@ -59,9 +59,8 @@ pub struct Event {
 pub(crate) const EVENT_BYTES: usize = 64;
 /// Bytes of a task's parameters in C.
 pub(crate) const TASK_BYTES: usize = 32;
-/// Bytes of a result in C, and of an action.
+/// Bytes of a result in C.
 pub(crate) const RESULT_BYTES: usize = 48;
-pub(crate) const ACTION_BYTES: usize = 24;
 /// `LX_RIG_EVENTS`, `LX_RIG_ACTIONS`.
 pub(crate) const EVENTS_MAX: usize = 4096;
 pub(crate) const ACTIONS_MAX: usize = 16384;
@@ -93,8 +92,8 @@ pub(crate) fn encode_parameters(task: &TaskParameters, bytes: &mut Vec<u8>) {
 /// Everything that can be seen of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// The actions, each as its bytes in C.
-    pub actions: Vec<[u8; ACTION_BYTES]>,
+    /// The actions.
+    pub actions: Vec<Action>,
     /// What take_due (a group), reschedule or finish (a task), or message (0 or 1) returned; 0 for other events.
     pub value: u32,
     /// The earliest pending release.
@@ -107,17 +106,6 @@ pub struct Decision {
     pub budget_left: u64,
     /// What wake_up returned; 0 for other events.
     pub release: u64,
-}
-
-/// An action as its bytes in C.
-pub(crate) fn action_bytes(action: &Action) -> [u8; ACTION_BYTES] {
-    let mut bytes = [0; ACTION_BYTES];
-    let words = [action.kind, action.cpu, action.task, action.reserved];
-    for (slot, word) in bytes.chunks_exact_mut(4).zip(words) {
-        slot.copy_from_slice(&word.to_ne_bytes());
-    }
-    bytes[16..].copy_from_slice(&action.time.to_ne_bytes());
-    bytes
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -144,12 +132,9 @@ pub(crate) fn decode_output(bytes: &[u8], events: usize) -> Result<Vec<Decision>
         if next + count > total {
             return Err(format!("the actions of event {event} do not fit in the output"));
         }
-        let range = actions + next * ACTION_BYTES..actions + (next + count) * ACTION_BYTES;
+        let range = actions + next * Action::BYTES..actions + (next + count) * Action::BYTES;
         decisions.push(Decision {
-            actions: bytes[range]
-                .chunks_exact(ACTION_BYTES)
-                .map(|a| a.try_into().expect("its length"))
-                .collect(),
+            actions: bytes[range].as_chunks().0.iter().map(Action::from_bytes).collect(),
             value: u32_at(bytes, at + 4),
             next_due: u64_at(bytes, at + 8),
             next_timer: u64_at(bytes, at + 16),

@@ -10,11 +10,11 @@
 //! 7. A task that has no job, or a suspended one, may leave for good; another one with other parameters then enters with
 //!    its number, perhaps at once.
 
-use crate::event::{Decision, Event, Kind, action_bytes};
+use crate::event::{Decision, Event, Kind};
 use crate::queue::seed_set;
 use crate::scenario::{Scenario, draw_task, stream};
 use laxity_model::BudgetMode;
-use laxity_policy::{Instance, NEVER, NONE, Table, action};
+use laxity_policy::{Action, Instance, NEVER, NONE, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -323,10 +323,10 @@ impl Host {
         let returned = call(&mut self.instance, &event);
         let value = returned.value;
         let acts = !matches!(event.kind, Kind::TakeDue | Kind::Consume | Kind::Enter | Kind::WakeUp);
-        let actions = if acts { self.instance.actions().to_vec() } else { Vec::new() };
+        let actions: Vec<Action> = if acts { self.instance.actions().collect() } else { Vec::new() };
         let task = (event.task < self.task_count()).then_some(event.task);
         self.recording.decisions.push(Decision {
-            actions: actions.iter().map(action_bytes).collect(),
+            actions: actions.clone(),
             value,
             next_due: self.instance.next_due(),
             next_timer: self.instance.next_timer(),
@@ -344,7 +344,7 @@ impl Host {
             self.taken.push(value);
         }
         for action in actions {
-            self.carry_out(&action);
+            self.carry_out(action);
         }
         returned
     }
@@ -357,12 +357,12 @@ impl Host {
         cpu.running = task;
     }
 
-    fn carry_out(&mut self, action: &laxity_policy::Action) {
-        match action.kind {
-            action::KICK => self.cpus[action.cpu as usize].kicked = true,
-            action::NOTIFY => self.messages += 1,
-            action::STEP => self.cpus[action.cpu as usize].stepping = true,
-            _ => {}
+    fn carry_out(&mut self, action: Action) {
+        match action {
+            Action::Kick { cpu } => self.cpus[cpu as usize].kicked = true,
+            Action::Notify { .. } => self.messages += 1,
+            Action::Step { cpu, .. } => self.cpus[cpu as usize].stepping = true,
+            Action::Arm { .. } | Action::Note(_) => {}
         }
     }
 }

@@ -226,24 +226,81 @@ pub const lx_event_LX_EVENT_RESCHEDULE: lx_event = 2;
 pub const lx_event_LX_EVENT_EXHAUST: lx_event = 3;
 pub const lx_event_LX_EVENT_MESSAGE: lx_event = 4;
 pub type lx_event = ::core::ffi::c_uint;
-pub const lx_note_LX_NOTE_LINK_SWAP: lx_note = 1;
-pub const lx_note_LX_NOTE_STALE_MESSAGE: lx_note = 2;
-pub const lx_note_LX_NOTE_PUSH_FAILED: lx_note = 3;
-pub const lx_note_LX_NOTE_PUSH_ABANDONED: lx_note = 4;
-pub const lx_note_LX_NOTE_PUSH: lx_note = 5;
-pub const lx_note_LX_NOTE_PULL: lx_note = 6;
-pub const lx_note_LX_NOTE_PULL_FAILED: lx_note = 7;
-pub const lx_note_LX_NOTE_STALE_JOB: lx_note = 8;
-pub const lx_note_LX_NOTE_PUSH_OVERTAKEN: lx_note = 9;
-pub type lx_note = ::core::ffi::c_uint;
+pub const lx_note_kind_LX_NOTE_LINK_SWAP: lx_note_kind = 1;
+pub const lx_note_kind_LX_NOTE_STALE_MESSAGE: lx_note_kind = 2;
+pub const lx_note_kind_LX_NOTE_PUSH_FAILED: lx_note_kind = 3;
+pub const lx_note_kind_LX_NOTE_PUSH_ABANDONED: lx_note_kind = 4;
+pub const lx_note_kind_LX_NOTE_PUSH: lx_note_kind = 5;
+pub const lx_note_kind_LX_NOTE_PULL: lx_note_kind = 6;
+pub const lx_note_kind_LX_NOTE_PULL_FAILED: lx_note_kind = 7;
+pub const lx_note_kind_LX_NOTE_STALE_JOB: lx_note_kind = 8;
+pub const lx_note_kind_LX_NOTE_PUSH_OVERTAKEN: lx_note_kind = 9;
+pub type lx_note_kind = ::core::ffi::c_uint;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Copy, Clone)]
 pub struct lx_action {
     pub kind: u32_,
     pub cpu: u32_,
+    pub __bindgen_anon_1: lx_action__bindgen_ty_1,
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union lx_action__bindgen_ty_1 {
+    pub due_at: u64_,
+    pub locks: u32_,
+    pub note: lx_action__bindgen_ty_1__bindgen_ty_1,
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct lx_action__bindgen_ty_1__bindgen_ty_1 {
+    pub kind: u32_,
+    pub other: u32_,
     pub task: u32_,
-    pub reserved: u32_,
-    pub time: u64_,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of lx_action__bindgen_ty_1__bindgen_ty_1",
+    ][::core::mem::size_of::<lx_action__bindgen_ty_1__bindgen_ty_1>() - 12usize];
+    [
+        "Alignment of lx_action__bindgen_ty_1__bindgen_ty_1",
+    ][::core::mem::align_of::<lx_action__bindgen_ty_1__bindgen_ty_1>() - 4usize];
+    [
+        "Offset of field: lx_action__bindgen_ty_1__bindgen_ty_1::kind",
+    ][::core::mem::offset_of!(lx_action__bindgen_ty_1__bindgen_ty_1, kind) - 0usize];
+    [
+        "Offset of field: lx_action__bindgen_ty_1__bindgen_ty_1::other",
+    ][::core::mem::offset_of!(lx_action__bindgen_ty_1__bindgen_ty_1, other) - 4usize];
+    [
+        "Offset of field: lx_action__bindgen_ty_1__bindgen_ty_1::task",
+    ][::core::mem::offset_of!(lx_action__bindgen_ty_1__bindgen_ty_1, task) - 8usize];
+};
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of lx_action__bindgen_ty_1",
+    ][::core::mem::size_of::<lx_action__bindgen_ty_1>() - 16usize];
+    [
+        "Alignment of lx_action__bindgen_ty_1",
+    ][::core::mem::align_of::<lx_action__bindgen_ty_1>() - 8usize];
+    [
+        "Offset of field: lx_action__bindgen_ty_1::due_at",
+    ][::core::mem::offset_of!(lx_action__bindgen_ty_1, due_at) - 0usize];
+    [
+        "Offset of field: lx_action__bindgen_ty_1::locks",
+    ][::core::mem::offset_of!(lx_action__bindgen_ty_1, locks) - 0usize];
+    [
+        "Offset of field: lx_action__bindgen_ty_1::note",
+    ][::core::mem::offset_of!(lx_action__bindgen_ty_1, note) - 0usize];
+};
+impl Default for lx_action__bindgen_ty_1 {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -255,18 +312,18 @@ const _: () = {
     [
         "Offset of field: lx_action::cpu",
     ][::core::mem::offset_of!(lx_action, cpu) - 4usize];
-    [
-        "Offset of field: lx_action::task",
-    ][::core::mem::offset_of!(lx_action, task) - 8usize];
-    [
-        "Offset of field: lx_action::reserved",
-    ][::core::mem::offset_of!(lx_action, reserved) - 12usize];
-    [
-        "Offset of field: lx_action::time",
-    ][::core::mem::offset_of!(lx_action, time) - 16usize];
 };
+impl Default for lx_action {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Copy, Clone)]
 pub struct lx_list {
     pub actions: u32_,
     pub forget: u32_,
@@ -290,6 +347,15 @@ const _: () = {
         "Offset of field: lx_list::action",
     ][::core::mem::offset_of!(lx_list, action) - 32usize];
 };
+impl Default for lx_list {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 pub const lx_place_LX_PLACE_NOWHERE: lx_place = 0;
 pub const lx_place_LX_PLACE_READY: lx_place = 1;
 pub const lx_place_LX_PLACE_RELEASE: lx_place = 2;

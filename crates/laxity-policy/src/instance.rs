@@ -1,50 +1,11 @@
 //! One scheduler instance: the state in memory of its own, and the entry points.
 
+use crate::action::Action;
+use crate::locks::Locks;
 use crate::{NONE, Table, ffi};
 use laxity_model::BudgetMode;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
-
-/// What the host must carry out after a decision.
-pub type Action = ffi::lx_action;
-
-/// Kinds of [`Action`].
-pub mod action {
-    use crate::ffi;
-    /// Make `cpu` reschedule.
-    pub const KICK: u32 = ffi::lx_action_kind_LX_KICK;
-    /// The earliest pending release is at `time`.
-    pub const ARM: u32 = ffi::lx_action_kind_LX_ARM;
-    /// `cpu` has a message.
-    pub const NOTIFY: u32 = ffi::lx_action_kind_LX_NOTIFY;
-    /// The operation on `cpu` goes on under the locks in `task`.
-    pub const STEP: u32 = ffi::lx_action_kind_LX_STEP;
-    /// Something for the trace.
-    pub const NOTE: u32 = ffi::lx_action_kind_LX_NOTE;
-}
-
-/// What the notes in a trace say (`enum lx_note`).
-pub mod note {
-    use crate::ffi;
-    /// Two CPUs exchanged links.
-    pub const LINK_SWAP: u32 = ffi::lx_note_LX_NOTE_LINK_SWAP;
-    /// A message had been overtaken.
-    pub const STALE_MESSAGE: u32 = ffi::lx_note_LX_NOTE_STALE_MESSAGE;
-    /// A push is tried again.
-    pub const PUSH_FAILED: u32 = ffi::lx_note_LX_NOTE_PUSH_FAILED;
-    /// A push was given up.
-    pub const PUSH_ABANDONED: u32 = ffi::lx_note_LX_NOTE_PUSH_ABANDONED;
-    /// A push.
-    pub const PUSH: u32 = ffi::lx_note_LX_NOTE_PUSH;
-    /// A push found that its job had gone elsewhere, or that another goes before it.
-    pub const PUSH_OVERTAKEN: u32 = ffi::lx_note_LX_NOTE_PUSH_OVERTAKEN;
-    /// A pull.
-    pub const PULL: u32 = ffi::lx_note_LX_NOTE_PULL;
-    /// A pull found nothing any more.
-    pub const PULL_FAILED: u32 = ffi::lx_note_LX_NOTE_PULL_FAILED;
-    /// A job that was chosen had ended meanwhile.
-    pub const STALE_JOB: u32 = ffi::lx_note_LX_NOTE_STALE_JOB;
-}
 
 /// What an entry point is called for, to ask which locks it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,30 +20,6 @@ pub enum Event {
     Exhaust,
     /// message.
     Message,
-}
-
-/// At most two of an instance's locks, numbered as its CPUs, in the order in which they are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Locks(u32);
-
-impl Locks {
-    /// No lock.
-    pub const NONE: Locks = Locks(u32::MAX);
-    /// The one lock of an instance that has only one.
-    const ONLY: Locks = Locks(0xffff_0000);
-
-    /// The locks.
-    #[inline]
-    pub fn iter(self) -> impl Iterator<Item = u32> {
-        [self.0 & 0xffff, self.0 >> 16].into_iter().filter(|&lock| lock != 0xffff)
-    }
-}
-
-impl From<u32> for Locks {
-    /// As `lx_locks` in `policy/core.h` writes them.
-    fn from(encoded: u32) -> Self {
-        Locks(encoded)
-    }
 }
 
 /// How an instance is set up.
@@ -244,12 +181,13 @@ impl Instance {
 
     /// The actions of the last decision.
     #[inline]
-    pub fn actions(&self) -> &[Action] {
+    pub fn actions(&self) -> impl ExactSizeIterator<Item = Action> {
         // SAFETY: the first `actions` elements are written by every entry point.
-        unsafe {
+        let actions = unsafe {
             let state = self.state.as_ref();
             std::slice::from_raw_parts(state.action, state.actions as usize)
-        }
+        };
+        actions.iter().map(Action::from)
     }
 
     /// What is left of the task's budget, in ns.
@@ -398,7 +336,7 @@ impl Instance {
     pub fn locks_of(&self, event: Event, cpu: u32) -> Locks {
         let Some(lock_of) = self.entries.table.entries().lock_of else { return Locks::ONLY };
         // SAFETY: reads the state only.
-        Locks(unsafe { lock_of(self.state.as_ptr(), event as u32, cpu) })
+        Locks::from(unsafe { lock_of(self.state.as_ptr(), event as u32, cpu) })
     }
 
     /// The operation in progress on `cpu` goes on.

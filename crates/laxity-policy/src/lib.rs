@@ -6,11 +6,13 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
+mod action;
 mod admission;
 mod background;
 mod claims;
 mod deferrable;
 mod instance;
+mod locks;
 mod reserve;
 mod standing;
 mod table;
@@ -29,11 +31,13 @@ mod virtual_time;
 #[rustfmt::skip]
 mod ffi;
 
+pub use action::{Action, Note, NoteKind};
 pub use admission::{Admission, Refused, bandwidth};
 pub use background::{Load, Spot};
 pub use claims::Claim;
 pub use deferrable::Server;
-pub use instance::{Action, Config, Event, Instance, Locks, Replenishment, TaskParameters, action, note};
+pub use instance::{Config, Event, Instance, Replenishment, TaskParameters};
+pub use locks::Locks;
 pub use reserve::Reserve;
 pub use standing::{Standing, StandingEvent, Then};
 pub use table::Table;

@@ -61,19 +61,29 @@ static int runs(struct host *h, u32 cpu, u32 task)
 
 static void collect_due(struct host *h);
 
+static void print_action(const struct lx_action *a)
+{
+	printf("        -> %s cpu %d", (const char *[]){"", "kick", "arm", "notify", "step", "note"}[a->kind], (int)a->cpu);
+	if (a->kind == LX_ARM)
+		printf(" due at %lld", (long long)a->due_at);
+	else if (a->kind == LX_STEP)
+		printf(" locks %#x", a->locks);
+	else if (a->kind == LX_NOTE)
+		printf(" kind %d other %d task %d", (int)a->note.kind, (int)a->note.other, (int)a->note.task);
+	printf("\n");
+}
+
 static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 {
 	if (h->trace)
-		printf("        -> %s cpu %d task %d time %lld\n",
-		       (const char *[]){"", "kick", "arm", "notify", "step", "note"}[a->kind], (int)a->cpu,
-		       (int)a->task, (long long)a->time);
+		print_action(a);
 	switch (a->kind) {
 	case LX_KICK:
 		add_event(h, a->cpu, EVENT_KICK, 0);
 		return 0;
 	case LX_ARM:
-		if (a->time != h->s->next_due && a->time != h->s->next_timer)
-			return fail(h, "timer", a->time, h->s->next_due);
+		if (a->due_at != h->s->next_due && a->due_at != h->s->next_timer)
+			return fail(h, "timer", a->due_at, h->s->next_due);
 		/* At once, if that is past. */
 		collect_due(h);
 		return 0;
@@ -84,11 +94,11 @@ static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 		if (a->cpu != cpu || h->cpu[cpu].stepping)
 			return fail(h, "step of another CPU, or two", cpu, a->cpu);
 		h->cpu[cpu].stepping = 1;
-		h->cpu[cpu].locks = a->task;
+		h->cpu[cpu].locks = a->locks;
 		return 0;
 	case LX_NOTE:
-		h->notes[a->task]++;
-		h->abandoned |= a->task == LX_NOTE_PUSH_ABANDONED;
+		h->notes[a->note.kind]++;
+		h->abandoned |= a->note.kind == LX_NOTE_PUSH_ABANDONED;
 		return 0;
 	}
 	return fail(h, "unknown action", a->kind, cpu);

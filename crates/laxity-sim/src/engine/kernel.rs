@@ -11,7 +11,7 @@
 //!    costs nothing further.
 //! 5. With an interleaving seed, sections that end at one instant do so in an order drawn from it.
 
-use super::{CellState, CpuState, Engine, NEVER, NONE, action, index_u32, run::note_event};
+use super::{CellState, CpuState, Engine, NEVER, NONE, index_u32, run::note_event};
 use crate::costs::{Costs, Prepared};
 use crate::observer::Observer;
 use crate::setup::Setup;
@@ -424,26 +424,32 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let mut actions = std::mem::take(&mut kernel.actions);
         let state = &self.cells[cell as usize];
         actions.clear();
-        actions.extend_from_slice(state.instance.actions());
-        for act in &actions {
-            let target = state.cpus.get(act.cpu as usize).copied().unwrap_or(NONE);
-            match act.kind {
-                action::KICK if target == cpu => kernel.cores[cpu as usize].own_kick = true,
-                action::KICK => {
+        actions.extend(state.instance.actions());
+        for &act in &actions {
+            match act {
+                Action::Kick { cpu: local } => {
+                    let target = state.cpus[local as usize];
+                    if target == cpu {
+                        kernel.cores[cpu as usize].own_kick = true;
+                        continue;
+                    }
                     let latency = kernel.cells[cell as usize].ipi.draw(&mut kernel.rng);
                     let arrives = Coming::Arrives { cpu: target, work: Work::Reschedule, from: cpu };
                     kernel.plan(self.now_ns + latency, arrives);
                 }
-                action::NOTIFY => {
+                Action::Notify { cpu: local } => {
+                    let target = state.cpus[local as usize];
                     let latency = kernel.cells[cell as usize].mailbox.draw(&mut kernel.rng);
                     let arrives = Coming::Arrives { cpu: target, work: Work::Message, from: cpu };
                     kernel.plan(self.now_ns + latency, arrives);
                 }
-                action::STEP => step = Some(Locks::from(act.task)),
-                action::NOTE if O::EVENTS => {
-                    self.observer.event(note_event(self.now_ns, act, state, &self.cpus));
+                Action::Step { locks, .. } => step = Some(locks),
+                Action::Arm { .. } => {}
+                Action::Note(note) => {
+                    if O::EVENTS {
+                        self.observer.event(note_event(self.now_ns, note, state, &self.cpus));
+                    }
                 }
-                _ => {}
             }
         }
         kernel.actions = actions;

@@ -37,7 +37,7 @@ use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
 use laxity_model::{BudgetMode, CpuList, OnMiss, Result};
-use laxity_policy::{Action, Instance, NONE, Standing, Table, action, note};
+use laxity_policy::{Action, Instance, NONE, Standing, Table};
 use laxity_trace::{Event, EventKind, JobOutcome};
 use prepare::{check_work, config_of, parameters, sockets, work_scale};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,11 +1,9 @@
 //! Jobs on cores: completions, releases, switches.
 
-use super::{
-    Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, TaskState, action, index_u32, note,
-};
+use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, TaskState, index_u32};
 use crate::observer::Observer;
 use laxity_model::BudgetMode;
-use laxity_policy::{Replenishment, StandingEvent, Then};
+use laxity_policy::{Note, NoteKind, Replenishment, StandingEvent, Then};
 use laxity_trace::{Event, JobOutcome};
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
@@ -92,7 +90,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let state = &mut self.cells[cell as usize];
         let task = state.finish(core.local, next_release, self.now_ns);
         core.decided = task;
-        if !state.instance.actions().is_empty() {
+        if state.instance.actions().len() > 0 {
             self.decided = 1;
             self.decided_on(cell, cpu);
         } else {
@@ -186,10 +184,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let state = &self.cells[cell as usize];
         let mut more = false;
         for act in state.instance.actions() {
-            match act.kind {
-                action::KICK => self.pending.push(state.cpus[act.cpu as usize]),
-                action::ARM => {}
-                _ => more = true,
+            match act {
+                Action::Kick { cpu } => self.pending.push(state.cpus[cpu as usize]),
+                Action::Arm { .. } => {}
+                Action::Notify { .. } | Action::Step { .. } | Action::Note(_) => more = true,
             }
         }
         if more {
@@ -205,14 +203,17 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             let mut step: Option<u32> = None;
             let state = &self.cells[cell as usize];
             for act in state.instance.actions() {
-                match act.kind {
-                    action::KICK if !kicks_seen => self.pending.push(state.cpus[act.cpu as usize]),
-                    action::STEP => step = Some(act.cpu),
-                    action::NOTIFY => (messages, dsp) = (messages + 1, act.cpu),
-                    action::NOTE if O::EVENTS => {
-                        self.observer.event(note_event(self.now_ns, act, state, &self.cpus));
+                match act {
+                    Action::Kick { .. } if kicks_seen => {}
+                    Action::Kick { cpu } => self.pending.push(state.cpus[cpu as usize]),
+                    Action::Arm { .. } => {}
+                    Action::Step { cpu, .. } => step = Some(cpu),
+                    Action::Notify { cpu } => (messages, dsp) = (messages + 1, cpu),
+                    Action::Note(note) => {
+                        if O::EVENTS {
+                            self.observer.event(note_event(self.now_ns, note, state, &self.cpus));
+                        }
                     }
-                    _ => {}
                 }
             }
             kicks_seen = false;
@@ -307,7 +308,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let task = state.reschedule(core.local, self.now_ns);
         core.decided = task;
         // Only operations in several steps, and policies with a timer, have more to do.
-        if !state.instance.actions().is_empty() {
+        if state.instance.actions().len() > 0 {
             self.carry_out(cell);
             self.arm(cell as usize);
         }
@@ -548,18 +549,18 @@ impl CpuState {
 }
 
 /// The event that a policy's note becomes.
-pub(super) fn note_event(time_ns: u64, noted: &Action, cell: &CellState, cpus: &[CpuState]) -> Event {
-    let kind = match noted.task {
-        note::LINK_SWAP => EventKind::LinkSwap,
-        note::STALE_MESSAGE | note::STALE_JOB => EventKind::StaleMessage,
-        note::PUSH => EventKind::Push,
-        note::PUSH_FAILED | note::PUSH_OVERTAKEN => EventKind::PushFailed,
-        note::PUSH_ABANDONED => EventKind::PushAbandoned,
-        note::PULL => EventKind::Pull,
-        _ => EventKind::PullFailed,
+pub(super) fn note_event(time_ns: u64, note: Note, cell: &CellState, cpus: &[CpuState]) -> Event {
+    let kind = match note.kind {
+        NoteKind::LinkSwap => EventKind::LinkSwap,
+        NoteKind::StaleMessage | NoteKind::StaleJob => EventKind::StaleMessage,
+        NoteKind::Push => EventKind::Push,
+        NoteKind::PushFailed | NoteKind::PushOvertaken => EventKind::PushFailed,
+        NoteKind::PushAbandoned => EventKind::PushAbandoned,
+        NoteKind::Pull => EventKind::Pull,
+        NoteKind::PullFailed => EventKind::PullFailed,
     };
     let number = |local: u32| cell.cpus.get(local as usize).map(|&cpu| cpus[cpu as usize].number);
-    let task = usize::try_from(noted.time).ok().and_then(|local| cell.tasks.get(local)).copied();
-    let other = number(noted.reserved).map(u64::from);
-    Event { time_ns, kind, cpu: number(noted.cpu), task, job: None, argument: other }
+    let task = note.task.and_then(|local| cell.tasks.get(local as usize)).copied();
+    let other = note.other.and_then(number).map(u64::from);
+    Event { time_ns, kind, cpu: number(note.cpu), task, job: None, argument: other }
 }
