@@ -7,8 +7,8 @@
 
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{
-    AnalysedCell, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test,
-    TestInfo, Theorem, Verdict, Work,
+    AnalysedCell, Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 use laxity_generate::{Emberson, Request};
 
@@ -36,12 +36,7 @@ impl Test for Hyperbolic {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         let in_order = tasks.windows(2).all(|pair| pair[0].period_ns <= pair[1].period_ns);
         if processors != 1 || !in_order {
             return Ok(Verdict::needs(

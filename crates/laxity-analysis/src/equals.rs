@@ -12,7 +12,7 @@
 //!
 //! Sufficient, whatever the test is: in the order in which they become ready no task waits for all jobs of its equals.
 
-use crate::{Bounds, OutOfWork, SporadicTask, Test, Verdict, Work};
+use crate::{Bounds, SporadicTask, Test, Verdict, Work};
 
 /// What tests without a way of their own assume on several processors.
 const DISTINCT: &str = "no two tasks of a cell with several CPUs have the same priority";
@@ -63,7 +63,7 @@ pub(crate) fn by_orders<T: Test + ?Sized>(
     levels: Levels<'_>,
     processors: u32,
     work: &mut Work,
-) -> Result<Verdict, OutOfWork> {
+) -> Result<Verdict, Verdict> {
     if processors > 1 {
         let verdict = test.verdict(tasks, processors, work)?;
         let other_needs = matches!(verdict, Verdict::NotApplicable(_));
@@ -74,19 +74,12 @@ pub(crate) fn by_orders<T: Test + ?Sized>(
     for turn in 0..orders {
         let order = levels.order(turn);
         let inside: Vec<SporadicTask> = order.iter().map(|&at| tasks[at]).collect();
-        match test.verdict(&inside, processors, work)? {
+        match test.verdict(&inside, processors, work).unwrap_or_else(|early| early) {
             Verdict::Schedulable(bounds) => {
                 let bounds = bounds.renumbered(&order);
                 worst = Some(worst.map_or(bounds.clone(), |before| before.largest(bounds)));
             }
-            Verdict::NotProven(mut why) => {
-                why.task = why.task.map(|at| order[at]);
-                return Ok(Verdict::NotProven(why));
-            }
-            Verdict::NotApplicable(mut why) => {
-                why.task = why.task.map(|at| order[at]);
-                return Ok(Verdict::NotApplicable(why));
-            }
+            refused => return Ok(refused.with_numbers(|at| Some(order[at]))),
         }
     }
     Ok(Verdict::Schedulable(worst.unwrap_or(Bounds::None)))

@@ -39,14 +39,7 @@ pub fn judge_cells<'t>(
         let inside: Vec<_> = numbers.iter().map(|&number| tasks[number]).collect();
         match test_of(cell).judge(&inside, cell.processors, work) {
             Verdict::Schedulable(found) => bounds.add(&found, &numbers),
-            Verdict::NotProven(mut why) => {
-                why.task = why.task.map(|at| numbers[at]);
-                return Verdict::NotProven(why);
-            }
-            Verdict::NotApplicable(mut why) => {
-                why.task = why.task.map(|at| numbers[at]);
-                return Verdict::NotApplicable(why);
-            }
+            refused => return refused.with_numbers(|at| Some(numbers[at])),
         }
     }
     Verdict::Schedulable(bounds.whole())

@@ -13,8 +13,8 @@
 //! Exact in whole quanta.
 
 use crate::{
-    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Theorem, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 use laxity_model::LoadSum;
 
@@ -50,20 +50,10 @@ impl Test for Pfair {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         work.take(tasks.len() as u64)?;
-        let first = |fails: &dyn Fn(&SporadicTask) -> bool| tasks.iter().position(fails);
-        if let Some(at) = first(&|task| task.deadline_rel_ns < task.period_ns) {
-            return Ok(Verdict::needs("D >= T", Some(at)));
-        }
-        if let Some(at) = first(&|task| task.jitter_ns > 0) {
-            return Ok(Verdict::needs("J = 0", Some(at)));
-        }
+        Verdict::unless("D >= T", tasks, |task| task.deadline_rel_ns >= task.period_ns)?;
+        Verdict::unless("J = 0", tasks, |task| task.jitter_ns == 0)?;
         let mut sum = LoadSum::new();
         for task in tasks {
             sum.add_ratio(task.wcet_ns, task.period_ns);

@@ -13,15 +13,18 @@ pub trait Test: Sync {
     ///
     /// What holds for all tests has been checked by then ([`Test::judge`]): there is a task and a processor, no parameter
     /// exceeds its range, C <= D (if deadlines are hard), C <= T and U <= m.
-    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work)
-    -> Result<Verdict, OutOfWork>;
+    ///
+    /// # Errors
+    ///
+    /// The verdict that ends it early: an assumption that does not hold, or no steps left.
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict>;
 
     /// Judges `tasks` on `processors`.
     fn judge(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Verdict {
         if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
             return verdict;
         }
-        self.verdict(tasks, processors, work).unwrap_or(Verdict::OUT_OF_WORK)
+        self.verdict(tasks, processors, work).unwrap_or_else(|early| early)
     }
 
     /// The same where tasks share priorities, by a test for fixed priorities, and whatever decides among equals. A failure proves
@@ -32,7 +35,7 @@ pub trait Test: Sync {
         levels: Levels<'_>,
         processors: u32,
         work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    ) -> Result<Verdict, Verdict> {
         equals::by_orders(self, tasks, levels, processors, work)
     }
 
@@ -50,7 +53,7 @@ pub trait Test: Sync {
         if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
             return verdict;
         }
-        self.verdict_among_equals(tasks, levels, processors, work).unwrap_or(Verdict::OUT_OF_WORK)
+        self.verdict_among_equals(tasks, levels, processors, work).unwrap_or_else(|early| early)
     }
 }
 

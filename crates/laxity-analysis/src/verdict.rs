@@ -1,5 +1,7 @@
 //! What a test says.
 
+use crate::{OutOfWork, SporadicTask};
+
 /// The answer of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -31,9 +33,39 @@ impl Verdict {
         Verdict::NotApplicable(NotApplicable { assumption, task })
     }
 
+    /// An assumption on every task, as what a test begins with: the verdict that names the first task that breaks it, if one does.
+    pub(crate) fn unless(
+        assumption: &'static str,
+        tasks: &[SporadicTask],
+        holds: impl Fn(&SporadicTask) -> bool,
+    ) -> Result<(), Verdict> {
+        match tasks.iter().position(|task| !holds(task)) {
+            None => Ok(()),
+            broken => Err(Verdict::needs(assumption, broken)),
+        }
+    }
+
+    /// The same of tasks that have other numbers; bounds stay in their order.
+    #[must_use]
+    pub(crate) fn with_numbers(mut self, number: impl Fn(usize) -> Option<usize>) -> Self {
+        let (Verdict::NotProven(NotProven { task, .. }) | Verdict::NotApplicable(NotApplicable { task, .. })) =
+            &mut self
+        else {
+            return self;
+        };
+        *task = task.and_then(number);
+        self
+    }
+
     /// Whether it is proven.
     pub fn is_schedulable(&self) -> bool {
         matches!(self, Verdict::Schedulable(_))
+    }
+}
+
+impl From<OutOfWork> for Verdict {
+    fn from(_: OutOfWork) -> Self {
+        Verdict::OUT_OF_WORK
     }
 }
 

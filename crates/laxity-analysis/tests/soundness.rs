@@ -212,12 +212,7 @@ impl Test for WhateverFits {
         Box::leak(Box::new(self.0))
     }
 
-    fn verdict(
-        &self,
-        _: &[SporadicTask],
-        _: u32,
-        _: &mut Work,
-    ) -> Result<Verdict, laxity_analysis::OutOfWork> {
+    fn verdict(&self, _: &[SporadicTask], _: u32, _: &mut Work) -> Result<Verdict, Verdict> {
         Ok(Verdict::SCHEDULABLE)
     }
 }

@@ -2,7 +2,7 @@
 
 mod import;
 mod place;
-pub mod platform;
+mod platform;
 mod policy;
 mod results;
 mod running;
@@ -14,7 +14,7 @@ mod write;
 pub use import::ImportArguments;
 pub use laxity_lab::simulation::ChangeAt;
 pub use place::PlaceArguments;
-pub use platform::{PlacementArguments, PlatformArguments, Speeds, one_placement, restrict};
+pub use platform::{PlacementArguments, PlatformArguments, one_placement};
 pub use policy::PolicyArguments;
 pub use results::{ReportArguments, VerifyArguments, ViewArguments};
 pub use running::{CompareArguments, RunArguments, RunningArguments};

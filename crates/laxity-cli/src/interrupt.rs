@@ -1,9 +1,8 @@
 //! Ctrl-C and SIGTERM: finish what was measured; the second time, leave at once.
 
-use laxity_model::{Diagnostic, Duration, Result};
-use std::sync::atomic::{AtomicBool, Ordering};
+use laxity_model::{Diagnostic, Result};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 /// A flag that becomes true when a signal asks this program to end. A second request ends it at once, with the
 /// guardian putting the host back.
@@ -21,10 +20,4 @@ pub fn flag() -> Result<&'static AtomicBool> {
             .map_err(|error| Diagnostic::environment(format!("cannot handle signal {signal}: {error}")))?;
     }
     Ok(FLAG.get_or_init(|| flag))
-}
-
-/// Whether what began then has lasted for as long as it was to, or a signal asks it to end.
-pub fn is_over(begin: Instant, lasts: Option<Duration>, stop: &AtomicBool) -> bool {
-    let passed = lasts.is_some_and(|time| begin.elapsed() >= std::time::Duration::from_nanos(time.as_ns()));
-    passed || stop.load(Ordering::SeqCst)
 }

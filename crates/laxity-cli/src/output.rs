@@ -65,6 +65,8 @@ fn to_standard_error(shown: &str) {
     let _ = writeln!(std::io::stderr(), "{}", in_locale(shown));
 }
 
+/// Width of tables where there is no terminal.
+const WIDTH: u16 = 100;
 /// About what a context of zstd takes.
 const ZSTD_CONTEXT_BYTES: usize = 1 << 20;
 
@@ -173,11 +175,30 @@ pub fn columns() -> Option<u16> {
     terminal.filter(|&width| width > 0).or_else(said).filter(|&width| width > 0)
 }
 
+/// The same, or what tables have where that is not known.
+pub fn width() -> u16 {
+    columns().unwrap_or(WIDTH)
+}
+
+/// Writes an answer to standard output: as JSON, or as text.
+pub fn answer(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+    if json { print_json(value) } else { print(&text()) }
+}
+
 /// Writes one JSON document to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-    print_data(&(shown_json(&text).into_owned() + "\n"))
+    print_data(&json_text(value)?)
+}
+
+/// A JSON document as people read it, with a line break at its end.
+pub fn json_text(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| no_json(&error))?;
+    Ok(shown_json(&text).into_owned() + "\n")
+}
+
+/// Why there is no JSON document.
+pub fn no_json(error: &serde_json::Error) -> Diagnostic {
+    Diagnostic::environment(format!("cannot write JSON: {error}"))
 }
 
 /// Success, or the exit code for misses.

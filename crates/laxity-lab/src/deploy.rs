@@ -3,8 +3,11 @@
 //! The parameters come from the plan that was run, so that what is deployed is what was measured. A results directory of one task
 //! set has the files in `deploy/`, one of several sets in `deploy/SET/`.
 
+pub mod deployed;
 pub mod interrupts;
 pub mod threads;
+
+pub use deployed::plan_at;
 
 use laxity_deploy::{
     CellPlan, CgroupVersion, Confinement, DeployPlan, Flag, INTERRUPT_PRIORITY, PLAN_FILE, Reservation,

@@ -1,9 +1,10 @@
 //! Where notes and progress of long work go: the caller decides what becomes visible, and how.
 
-use laxity_model::{Diagnostic, Result, start_thread};
+use laxity_model::{Diagnostic, Duration, Result, start_thread};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// What the library tells while it works. Calls come from several threads.
 pub trait Observer: Send + Sync {
@@ -138,6 +139,12 @@ impl<'a> Steps<'a> {
 /// The end was asked for.
 pub fn check_interrupt(stop: &AtomicBool, what_there_is: &str) -> Result<()> {
     if stop.load(Ordering::SeqCst) { Err(Diagnostic::interrupted(what_there_is)) } else { Ok(()) }
+}
+
+/// Whether what began then has lasted for as long as it was to, or the caller has asked for the end.
+pub fn is_over(begin: Instant, lasts: Option<Duration>, stop: &AtomicBool) -> bool {
+    let passed = lasts.is_some_and(|time| begin.elapsed() >= std::time::Duration::from_nanos(time.as_ns()));
+    passed || stop.load(Ordering::SeqCst)
 }
 
 /// Does `work` while another thread does `watch`, which ends soon after its flag is set and may park until then.

@@ -72,4 +72,4 @@ pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use thread::start_thread;
 pub use time::Duration;
 pub use utilization::{LoadSum, Utilization};
-pub use words::{cpus_named, listed, plural, with_commas};
+pub use words::{cpus_named, listed, one_of, plural, with_commas};

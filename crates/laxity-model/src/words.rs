@@ -16,12 +16,21 @@ pub fn cpus_named(cpus: impl std::fmt::Display) -> String {
 
 /// Parts of a sentence as a list: `a`, `a and b`, `a, b and c`.
 pub fn listed<T: AsRef<str>>(parts: impl IntoIterator<Item = T>) -> String {
+    joined(parts, " and ")
+}
+
+/// The same, of which one is meant: `a`, `a or b`, `a, b or c`.
+pub fn one_of<T: AsRef<str>>(parts: impl IntoIterator<Item = T>) -> String {
+    joined(parts, " or ")
+}
+
+fn joined<T: AsRef<str>>(parts: impl IntoIterator<Item = T>, before_the_last: &str) -> String {
     let parts: Vec<T> = parts.into_iter().collect();
     let mut text = String::new();
     for (place, part) in parts.iter().enumerate() {
         text += match place {
             0 => "",
-            last if last + 1 == parts.len() => " and ",
+            last if last + 1 == parts.len() => before_the_last,
             _ => ", ",
         };
         text += part.as_ref();
@@ -65,6 +74,7 @@ mod tests {
             [(&[][..], ""), (&["a"], "a"), (&["a", "b"], "a and b"), (&["a", "b", "c"], "a, b and c")]
         {
             assert_eq!(listed(parts), text);
+            assert_eq!(one_of(parts), text.replace(" and ", " or "));
         }
     }
 

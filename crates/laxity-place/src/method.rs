@@ -1,7 +1,7 @@
 //! The names of placement methods and what each name means.
 
 use crate::{Direction, Key, Order};
-use laxity_model::{Diagnostic, Names, Result, closest};
+use laxity_model::{Diagnostic, Names, Result, closest, one_of};
 use std::fmt;
 use std::str::FromStr;
 
@@ -322,17 +322,9 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("balanced", "`ilp` (the least load of the fullest CPU) or `wfd`"),
 ];
 
-/// `a, b or c`.
-fn one_of(names: &[&str]) -> String {
-    match names {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        all => all.concat(),
-    }
-}
-
 fn unknown(text: &str, why: &str) -> Diagnostic {
     let named: Vec<String> = Method::named().iter().map(Method::to_string).collect();
-    let (rules, keys) = (one_of(&Rule::ALL.map(Rule::name)), Key::ALL.map(Key::name).join(", "));
+    let (rules, keys) = (one_of(Rule::ALL.map(Rule::name)), Key::ALL.map(Key::name).join(", "));
     let known: Vec<&str> = named.iter().map(String::as_str).collect();
     let names = Names::of("placement", &known).or(OTHER_NAMES).listed_by("laxity list placements");
     Diagnostic::usage(format!("placement `{text}` {why}")).hint(format!(

@@ -1,7 +1,7 @@
 //! Sets from files and from a command, and tests of one's own: a study takes them beside its own.
 
 use laxity_analysis::{
-    Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict, Work,
+    Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Verdict, Work,
 };
 use laxity_study::{ACCEPTED, Conducted, NEVER, Point, Progress, Study, conduct};
 use std::fs;
@@ -203,7 +203,7 @@ impl Test for AtMostTwo {
         &AT_MOST_TWO
     }
 
-    fn verdict(&self, tasks: &[SporadicTask], _: u32, _: &mut Work) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, tasks: &[SporadicTask], _: u32, _: &mut Work) -> Result<Verdict, Verdict> {
         Ok(if tasks.len() <= 2 { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }
 }
@@ -226,7 +226,7 @@ impl Test for Gfb {
         &GFB
     }
 
-    fn verdict(&self, _: &[SporadicTask], _: u32, _: &mut Work) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, _: &[SporadicTask], _: u32, _: &mut Work) -> Result<Verdict, Verdict> {
         Ok(Verdict::FAILS)
     }
 }

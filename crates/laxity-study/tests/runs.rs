@@ -86,23 +86,10 @@ fn run(tasks: usize, canned: Canned) -> Run {
         }
     }
     Run {
-        id: 0,
-        set: 0,
-        scheduler: "p-edf".into(),
-        host: Host::Linux,
-        repetition: 0,
-        duration: Duration::from_ms(40),
         grace: Duration::from_ms(100),
-        status: RunStatus::Completed,
-        placement: None,
         not_measured,
-        notes: Vec::new(),
-        kernel_counters: BTreeMap::new(),
-        overruns: None,
-        job_count: None,
-        schedule: None,
-        disturbance: None,
         jobs: (0..tasks).flat_map(|task| (0..4).map(move |index| job(task, index))).collect(),
+        ..Run::new("p-edf", Host::Linux, Duration::from_ms(40), RunStatus::Completed)
     }
 }
 

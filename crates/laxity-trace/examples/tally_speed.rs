@@ -6,7 +6,6 @@
 use laxity_model::{Duration, Task, TaskSet};
 use laxity_trace::{Counters, Host, Job, JobOutcome, Run, RunStatus, RunSummary, Tallies};
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::BTreeMap;
 use std::hint::black_box;
 
 const HORIZON: Duration = Duration::from_secs(1_000_000);
@@ -88,25 +87,7 @@ fn noise(k: u32) -> u32 {
 }
 
 fn run_of(jobs: Vec<Job>) -> Run {
-    Run {
-        id: 0,
-        set: 0,
-        scheduler: "g-edf".to_owned(),
-        host: Host::Simulator,
-        repetition: 0,
-        duration: HORIZON,
-        grace: Duration::ZERO,
-        status: RunStatus::Completed,
-        placement: None,
-        not_measured: BTreeMap::new(),
-        notes: vec![],
-        kernel_counters: BTreeMap::new(),
-        overruns: None,
-        job_count: None,
-        schedule: None,
-        disturbance: None,
-        jobs,
-    }
+    Run { jobs, ..Run::new("g-edf", Host::Simulator, HORIZON, RunStatus::Completed) }
 }
 
 fn best(jobs: u32, mut measured: impl FnMut()) -> f64 {

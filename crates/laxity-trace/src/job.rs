@@ -94,6 +94,28 @@ impl JobOutcome {
 }
 
 impl Job {
+    /// Job `index` of a task, released and due at these times (ns), of which nothing else is known but how it ended.
+    pub fn new((task, index): (u32, u32), (release_ns, deadline_ns): (u64, u64), outcome: JobOutcome) -> Job {
+        Job {
+            task,
+            index,
+            release_ns,
+            deadline_ns,
+            demand_ns: None,
+            warm_ns: None,
+            outcome,
+            start_ns: None,
+            finish_ns: None,
+            cpu_time_ns: None,
+            first_cpu: None,
+            last_cpu: None,
+            migrations: None,
+            context_switches: None,
+            counters: Counters::default(),
+            cause: None,
+        }
+    }
+
     /// The CPU time that its work takes by itself: with warm caches where it was, if that is known, else the demand.
     pub fn work_ns(&self) -> Option<u64> {
         self.warm_ns.or(self.demand_ns)

@@ -155,6 +155,29 @@ pub struct Run {
 }
 
 impl Run {
+    /// The first run of the first set, without jobs or grace, of which nothing else is known.
+    pub fn new(scheduler: impl Into<String>, host: Host, duration: Duration, status: RunStatus) -> Run {
+        Run {
+            id: 0,
+            set: 0,
+            scheduler: scheduler.into(),
+            host,
+            repetition: 0,
+            duration,
+            grace: Duration::ZERO,
+            status,
+            placement: None,
+            not_measured: BTreeMap::new(),
+            notes: Vec::new(),
+            kernel_counters: BTreeMap::new(),
+            overruns: None,
+            schedule: None,
+            disturbance: None,
+            job_count: None,
+            jobs: Vec::new(),
+        }
+    }
+
     /// The horizon: how much time the run covered, since the synchronous release. The fate of a job whose
     /// deadline lies in `[0, horizon]` is known. Zero for a run that was not made.
     pub fn horizon(&self) -> Duration {

@@ -13,8 +13,7 @@
 
 use super::{Bak, Bar, BclIterative, FfDbf, Gfb, La, Load, Rta};
 use crate::{
-    Exactness, Guarantee, NotProven, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Verdict,
-    Work,
+    Exactness, Guarantee, NotProven, Priorities, Source, SporadicTask, Test, TestInfo, Verdict, Work,
 };
 
 /// The union of all tests of global EDF.
@@ -52,7 +51,7 @@ impl AnyGlobalEdf {
         let tests: &[&dyn Test] = if constrained { &CONSTRAINED } else { &ARBITRARY };
         let (mut answer, mut out_of_work): (Option<Refusal>, bool) = (None, false);
         for test in tests {
-            let verdict = test.verdict(tasks, processors, &mut work.clone()).unwrap_or(Verdict::OUT_OF_WORK);
+            let verdict = test.verdict(tasks, processors, &mut work.clone()).unwrap_or_else(|early| early);
             match verdict {
                 Verdict::Schedulable(_) => return (verdict, Some(test.info())),
                 Verdict::NotProven(NotProven { out_of_work: true, .. }) => out_of_work = true,
@@ -94,12 +93,7 @@ impl Test for AnyGlobalEdf {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         Ok(self.first_to_accept(tasks, processors, *work).0)
     }
 }

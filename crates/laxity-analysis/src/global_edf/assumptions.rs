@@ -1,6 +1,6 @@
 //! What must hold beyond the assumptions of all tests, checked in one place.
 
-use crate::{OutOfWork, SporadicTask, Verdict, Work};
+use crate::{SporadicTask, Verdict, Work};
 
 /// No job is kept from the scheduler once it has arrived.
 pub(super) const NO_JITTER: &str = "J = 0";
@@ -12,28 +12,14 @@ pub(super) const CONSTRAINED: &str = "D <= T";
 pub(super) const INTEGER_TIME: &str = "arrivals, execution times and scheduling decisions are whole ns";
 
 /// What every test here begins with: the first task that breaks `J = 0`, or a step of work for each.
-pub(super) fn without_jitter(tasks: &[SporadicTask], work: &mut Work) -> Result<Option<Verdict>, OutOfWork> {
-    begin(tasks, work, jitter(tasks))
+pub(super) fn without_jitter(tasks: &[SporadicTask], work: &mut Work) -> Result<(), Verdict> {
+    Verdict::unless(NO_JITTER, tasks, |task| task.jitter_ns == 0)?;
+    Ok(work.take(tasks.len() as u64)?)
 }
 
 /// What tests for D <= T begin with: the first task that breaks `J = 0` or `D <= T`, or a step of work for each.
-pub(super) fn constrained(tasks: &[SporadicTask], work: &mut Work) -> Result<Option<Verdict>, OutOfWork> {
-    let late = || tasks.iter().position(|task| task.deadline_rel_ns > task.period_ns);
-    begin(tasks, work, jitter(tasks).or_else(|| Some(Verdict::needs(CONSTRAINED, Some(late()?)))))
-}
-
-fn jitter(tasks: &[SporadicTask]) -> Option<Verdict> {
-    let at = tasks.iter().position(|task| task.jitter_ns > 0)?;
-    Some(Verdict::needs(NO_JITTER, Some(at)))
-}
-
-fn begin(
-    tasks: &[SporadicTask],
-    work: &mut Work,
-    broken: Option<Verdict>,
-) -> Result<Option<Verdict>, OutOfWork> {
-    if broken.is_none() {
-        work.take(tasks.len() as u64)?;
-    }
-    Ok(broken)
+pub(super) fn constrained(tasks: &[SporadicTask], work: &mut Work) -> Result<(), Verdict> {
+    Verdict::unless(NO_JITTER, tasks, |task| task.jitter_ns == 0)?;
+    Verdict::unless(CONSTRAINED, tasks, |task| task.deadline_rel_ns <= task.period_ns)?;
+    Ok(work.take(tasks.len() as u64)?)
 }

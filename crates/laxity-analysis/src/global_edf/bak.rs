@@ -26,8 +26,8 @@
 use super::assumptions::{NO_JITTER, without_jitter};
 use super::share;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
-    Verdict, Work, papers,
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+    papers,
 };
 use laxity_model::LoadSum;
 use std::cmp::Reverse;
@@ -63,15 +63,8 @@ impl Test for Bak {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = without_jitter(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        without_jitter(tasks, work)?;
         let loads: Vec<Load> = tasks.iter().map(Load::of).collect();
         let prefixes = Prefixes::of(&loads);
         for k in 0..tasks.len() {

@@ -19,8 +19,8 @@
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
 use super::busy_interval::BusyIntervals;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
-    Verdict, Work, papers,
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+    papers,
 };
 
 /// Baruah's test (2007).
@@ -47,15 +47,8 @@ impl Test for Bar {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = constrained(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        constrained(tasks, work)?;
         let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
             return Ok(Verdict::needs(UTILIZATION, None));
         };

@@ -22,8 +22,8 @@ use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
 use super::by_period::ByPeriod;
 use super::workload;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
-    Verdict, Work, papers,
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+    papers,
 };
 
 /// The test of Bertogna, Cirinei and Lipari (2005).
@@ -48,15 +48,8 @@ impl Test for Bcl {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = constrained(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        constrained(tasks, work)?;
         let set = ByPeriod::of(tasks, processors);
         for k in set.rooms(0).suspects {
             work.take(tasks.len() as u64)?;

@@ -44,15 +44,8 @@ impl Test for BclIterative {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = constrained(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        constrained(tasks, work)?;
         let set = ByPeriod::of(tasks, processors);
         let mut windows = Windows { tasks: &set.tasks, processors: set.processors, work };
         Ok(match converge(&set.tasks, set.rooms(1), &mut windows)? {

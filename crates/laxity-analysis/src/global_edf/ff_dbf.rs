@@ -56,15 +56,8 @@ impl Test for FfDbf {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = constrained(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        constrained(tasks, work)?;
         if tasks.len() <= processors as usize {
             // No job ever waits.
             return Ok(Verdict::SCHEDULABLE);

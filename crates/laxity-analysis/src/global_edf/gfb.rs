@@ -8,8 +8,8 @@
 
 use super::assumptions::{NO_JITTER, without_jitter};
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
-    Verdict, Work, papers,
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+    papers,
 };
 use laxity_model::LoadSum;
 
@@ -42,15 +42,8 @@ impl Test for Gfb {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = without_jitter(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        without_jitter(tasks, work)?;
         let densest = |one: &SporadicTask, other: &SporadicTask| {
             let cross =
                 |a: &SporadicTask, b: &SporadicTask| u128::from(a.wcet_ns) * u128::from(b.density_window());

@@ -19,8 +19,8 @@ use super::assumptions::{INTEGER_TIME, NO_JITTER, without_jitter};
 use super::busy_interval::BusyIntervals;
 use super::share;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
-    Verdict, Work, papers,
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+    papers,
 };
 
 /// The test of Liu and Anderson (2013), for tasks that do not suspend themselves.
@@ -60,15 +60,8 @@ impl Test for La {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = without_jitter(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        without_jitter(tasks, work)?;
         let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
             return Ok(Verdict::needs(UTILIZATION, None));
         };

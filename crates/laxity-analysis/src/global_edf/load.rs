@@ -41,15 +41,8 @@ impl Test for Load {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = without_jitter(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        without_jitter(tasks, work)?;
         if tasks.len() <= processors as usize {
             // No job ever waits.
             return Ok(Verdict::SCHEDULABLE);

@@ -52,15 +52,8 @@ impl Test for Rta {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = constrained(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        constrained(tasks, work)?;
         let set = ByPeriod::of(tasks, processors);
         let mut equations = Equations::of(&set.tasks, set.processors, work);
         let mut slacks = match converge(&set.tasks, set.rooms(1), &mut equations)? {

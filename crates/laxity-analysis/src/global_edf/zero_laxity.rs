@@ -23,8 +23,8 @@ use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
 use super::bcl::{self, Waits};
 use super::by_period::ByPeriod;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
-    Verdict, Work, papers,
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+    papers,
 };
 
 /// The test after Cirinei and Baker (2007).
@@ -59,15 +59,8 @@ impl Test for ZeroLaxity {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = constrained(tasks, work)? {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        constrained(tasks, work)?;
         let set = ByPeriod::of(tasks, processors);
         let (mut none_left, mut misses) = (0, Vec::new());
         for k in set.rooms(0).suspects {

@@ -19,10 +19,10 @@
 //!
 //! Sufficient. Each bound is the response time of no job in general.
 
-use super::interference::{Periods, Runs, least_window, not_constrained};
+use super::interference::{Periods, Runs, constrained, least_window};
 use crate::{
-    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Theorem, Verdict, Work, papers,
+    Bounds, Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 
 /// The response-time analysis of Bertogna and Cirinei for fixed priorities.
@@ -47,15 +47,8 @@ impl Test for GlobalFixedPriorityRta {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_constrained(tasks) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        constrained(tasks)?;
         let mut higher: Vec<Periods> = Vec::with_capacity(tasks.len());
         let mut bounds = Vec::with_capacity(tasks.len());
         for (at, task) in tasks.iter().enumerate() {

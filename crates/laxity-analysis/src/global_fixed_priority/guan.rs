@@ -39,10 +39,10 @@
 //! Sufficient. No bound exceeds that of the analysis of Bertogna and Cirinei, which this dominates: each W_i of theirs is at
 //! least both.
 
-use super::interference::{Periods, Runs, Term, least_window, not_constrained};
+use super::interference::{Periods, Runs, Term, constrained, least_window};
 use crate::{
-    Bounds, Citation, Exactness, Guarantee, Levels, OutOfWork, Priorities, Source, SporadicTask, Test,
-    TestInfo, Theorem, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, Levels, Priorities, Source, SporadicTask, Test, TestInfo,
+    Theorem, Verdict, Work,
 };
 
 /// The response-time bounds of Guan, Stigge, Yi and Yu for D <= T.
@@ -68,12 +68,7 @@ impl Test for GlobalFixedPriorityGuan {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         let sizes = vec![1; tasks.len()];
         self.verdict_among_equals(tasks, Levels::new(&sizes), processors, work)
     }
@@ -84,7 +79,7 @@ impl Test for GlobalFixedPriorityGuan {
         levels: Levels<'_>,
         processors: u32,
         work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    ) -> Result<Verdict, Verdict> {
         bounds(tasks, levels, processors, &|_| 0, work)
     }
 }
@@ -104,7 +99,7 @@ impl GlobalFixedPriorityGuan {
         }
         let sizes = vec![1; tasks.len()];
         let levels = levels.unwrap_or_else(|| Levels::new(&sizes));
-        bounds(tasks, levels, processors, stopped, work).unwrap_or(Verdict::OUT_OF_WORK)
+        bounds(tasks, levels, processors, stopped, work).unwrap_or_else(|early| early)
     }
 }
 
@@ -114,10 +109,8 @@ fn bounds(
     processors: u32,
     stopped: &dyn Fn(&SporadicTask) -> u64,
     work: &mut Work,
-) -> Result<Verdict, OutOfWork> {
-    if let Some(verdict) = not_constrained(tasks) {
-        return Ok(verdict);
-    }
+) -> Result<Verdict, Verdict> {
+    constrained(tasks)?;
     let mut higher = Higher { tasks: Vec::with_capacity(tasks.len()), carrying: Vec::new() };
     let mut bounds = Vec::with_capacity(tasks.len());
     let carriers = processors as usize - 1;

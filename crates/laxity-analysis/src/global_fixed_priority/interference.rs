@@ -12,10 +12,9 @@
 
 use crate::{OutOfWork, SporadicTask, Verdict, Work};
 
-/// What is said of tasks with a deadline after the end of their period.
-pub(super) fn not_constrained(tasks: &[SporadicTask]) -> Option<Verdict> {
-    let later = tasks.iter().position(|task| task.deadline_rel_ns > task.period_ns)?;
-    Some(Verdict::needs("D <= T", Some(later)))
+/// What both begin with: no task has a deadline after the end of its period.
+pub(super) fn constrained(tasks: &[SporadicTask]) -> Result<(), Verdict> {
+    Verdict::unless("D <= T", tasks, |task| task.deadline_rel_ns <= task.period_ns)
 }
 
 /// The least x of a task, or nothing if it exceeds D - J. `omega` gives Omega for a window and a cap, and the runs of its terms, for

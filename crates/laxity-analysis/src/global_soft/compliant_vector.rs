@@ -20,7 +20,7 @@
 //! s is found from below by tangents, whose zeros do not exceed that of a convex function; then it is exact: M is evaluated
 //! with integer quotients and a sum of remainders ([`LoadSum`]).
 
-use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
+use super::{ASSUMPTIONS, covered, utilization_ceiling};
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
     Theorem, Verdict, Work,
@@ -84,15 +84,8 @@ impl Test for CompliantVector {
         }
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_covered(tasks, processors) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        covered(tasks, processors)?;
         work.take(tasks.len() as u64)?;
         let ceiling = utilization_ceiling(tasks, processors);
         let edf = self.priority_points == PriorityPoints::Deadline;

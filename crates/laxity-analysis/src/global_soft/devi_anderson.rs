@@ -8,11 +8,11 @@
 //!
 //! The divisor is at least 2, as L <= m - 1 and u_i <= 1: every set with U <= m has a bound.
 
-use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
+use super::{ASSUMPTIONS, covered, utilization_ceiling};
 use crate::remaining::Remaining;
 use crate::{
-    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Theorem, Verdict, Work,
+    Bounds, Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work,
 };
 use std::cmp::Reverse;
 
@@ -46,19 +46,10 @@ impl Test for DeviAnderson {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         work.take(tasks.len() as u64)?;
-        if let Some(at) = tasks.iter().position(|task| task.deadline_rel_ns != task.period_ns) {
-            return Ok(Verdict::needs("D = T", Some(at)));
-        }
-        if let Some(verdict) = not_covered(tasks, processors) {
-            return Ok(verdict);
-        }
+        Verdict::unless("D = T", tasks, |task| task.deadline_rel_ns == task.period_ns)?;
+        covered(tasks, processors)?;
         let ceiling = utilization_ceiling(tasks, processors);
         if ceiling <= 1 {
             return Ok(Verdict::Schedulable(Bounds::Tardiness(vec![0; tasks.len()])));

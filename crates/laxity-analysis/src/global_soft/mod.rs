@@ -30,11 +30,10 @@ fn utilization_ceiling(tasks: &[SporadicTask], processors: u32) -> u32 {
 /// What all bounds here need: jobs that are known to the scheduler when they arrive, and numbers that do not overflow.
 const ASSUMPTIONS: &[&str] = &["J = 0", "m <= 2^12"];
 
-/// The first of [`ASSUMPTIONS`] that does not hold.
-fn not_covered(tasks: &[SporadicTask], processors: u32) -> Option<Verdict> {
+/// What all begin with: the first of [`ASSUMPTIONS`] that does not hold.
+fn covered(tasks: &[SporadicTask], processors: u32) -> Result<(), Verdict> {
     if processors > 1 << 12 {
-        return Some(Verdict::needs(ASSUMPTIONS[1], None));
+        return Err(Verdict::needs(ASSUMPTIONS[1], None));
     }
-    let late = tasks.iter().position(|task| task.jitter_ns > 0)?;
-    Some(Verdict::needs(ASSUMPTIONS[0], Some(late)))
+    Verdict::unless(ASSUMPTIONS[0], tasks, |task| task.jitter_ns == 0)
 }

@@ -388,18 +388,7 @@ impl Inside {
 
     /// With the numbers of the set. Interrupts and a server, which come first, are no tasks of it.
     fn numbered(&self, verdict: Verdict, others: usize) -> Verdict {
-        let number = |at: Option<usize>| Some(self.numbers[at?.checked_sub(others)?]);
-        match verdict {
-            Verdict::NotProven(mut why) => {
-                why.task = number(why.task);
-                Verdict::NotProven(why)
-            }
-            Verdict::NotApplicable(mut why) => {
-                why.task = number(why.task);
-                Verdict::NotApplicable(why)
-            }
-            schedulable => schedulable,
-        }
+        verdict.with_numbers(|at| Some(self.numbers[at.checked_sub(others)?]))
     }
 }
 

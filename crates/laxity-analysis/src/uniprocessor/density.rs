@@ -10,10 +10,9 @@
 //!
 //! Sufficient; exact where no window is shorter than a period.
 
-use super::not_alone;
+use super::alone;
 use crate::{
-    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
-    Verdict, Work,
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
 };
 use laxity_model::LoadSum;
 
@@ -46,15 +45,8 @@ impl Test for Density {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_alone(processors) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        alone(processors)?;
         work.take(tasks.len() as u64)?;
         let window = |task: &SporadicTask| task.deadline_rel_ns.saturating_sub(task.jitter_ns);
         if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet_ns) {

@@ -23,9 +23,9 @@ use crate::{SporadicTask, Verdict};
 /// most (w + J + T) U, below 2^61.
 const WINDOW_MAX: u64 = 1 << 60;
 
-/// What a test for one processor says of several.
-fn not_alone(processors: u32) -> Option<Verdict> {
-    (processors != 1).then(|| Verdict::needs("m = 1", None))
+/// What a test for one processor begins with: what it says of several.
+fn alone(processors: u32) -> Result<(), Verdict> {
+    if processors == 1 { Ok(()) } else { Err(Verdict::needs("m = 1", None)) }
 }
 
 /// How many jobs the last task has in the hyperperiod, the least common multiple of all periods.

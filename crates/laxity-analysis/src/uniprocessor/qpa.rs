@@ -25,7 +25,7 @@
 //! Exact. The witness has the last deadline of a window with too much demand.
 
 use super::requests::Requests;
-use super::{WINDOW_MAX, not_alone};
+use super::{WINDOW_MAX, alone};
 use crate::{
     Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
     Verdict, Work,
@@ -60,15 +60,8 @@ impl Test for Qpa {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_alone(processors) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        alone(processors)?;
         work.take(tasks.len() as u64)?;
         let window = |task: &SporadicTask| task.deadline_rel_ns.saturating_sub(task.jitter_ns);
         if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet_ns) {

@@ -22,7 +22,7 @@
 //! Exact. Response times are those of a job that exists, in the worst case.
 
 use super::requests::Requests;
-use super::{WINDOW_MAX, jobs_in_hyperperiod, not_alone};
+use super::{WINDOW_MAX, alone, jobs_in_hyperperiod};
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
     Theorem, Verdict, Work, papers,
@@ -56,15 +56,8 @@ impl Test for FixedPriorityRta {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_alone(processors) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        alone(processors)?;
         let mut analysis = Analysis::default();
         let mut bounds = Vec::with_capacity(tasks.len());
         for (at, task) in tasks.iter().enumerate() {

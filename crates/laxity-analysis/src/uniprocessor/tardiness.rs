@@ -15,8 +15,8 @@
 
 use super::FixedPriorityRta;
 use crate::{
-    Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
-    Theorem, Verdict, Work, papers,
+    Bounds, Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 
 /// How late jobs are by the response-time analysis with busy periods.
@@ -54,12 +54,7 @@ impl Test for FixedPriorityTardiness {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         let endless: Vec<_> =
             tasks.iter().map(|task| SporadicTask { deadline_rel_ns: NEVER, ..*task }).collect();
         let verdict = FixedPriorityRta.verdict(&endless, processors, work)?;

@@ -22,7 +22,7 @@
 //!
 //! Exact.
 
-use super::{WINDOW_MAX, jobs_in_hyperperiod, not_alone};
+use super::{WINDOW_MAX, alone, jobs_in_hyperperiod};
 use crate::{
     Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
     Verdict, Work, papers,
@@ -63,15 +63,8 @@ impl Test for TimeDemand {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_alone(processors) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        alone(processors)?;
         for at in 0..tasks.len() {
             // Only the load of all tasks can be 1: the busy periods of the others end.
             let jobs_max = if at + 1 == tasks.len() { jobs_in_hyperperiod(tasks) } else { u64::MAX };

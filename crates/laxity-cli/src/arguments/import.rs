@@ -1,7 +1,10 @@
 //! How files of other tools are read.
 
+use crate::{shipped, terminal};
 use clap::Args;
-use laxity_model::Incomplete;
+use laxity_lab::files::{Answer, Reading};
+use laxity_model::{Incomplete, Result, TaskSet};
+use std::path::{Path, PathBuf};
 
 /// What happens to what a file says and a task set cannot.
 #[derive(Args, Clone, Copy)]
@@ -15,8 +18,23 @@ pub struct ImportArguments {
 }
 
 impl ImportArguments {
-    /// For readers.
-    pub fn incomplete(self) -> Incomplete {
-        if self.leave_out_threads { Incomplete::LeaveOut } else { Incomplete::Refuse }
+    /// Reads task sets, saying on standard error what their formats could not carry. Those of one name are numbered.
+    pub fn read_sets(self, paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
+        self.with(|reading| reading.sets(paths))
+    }
+
+    /// Reads one.
+    pub fn read_set(self, path: &Path) -> Result<TaskSet> {
+        self.with(|reading| reading.set(path))
+    }
+
+    /// Says what files are.
+    pub fn check(self, files: &[PathBuf]) -> Answer {
+        self.with(|reading| reading.check(files))
+    }
+
+    fn with<T>(self, read: impl FnOnce(&Reading<'_>) -> T) -> T {
+        let incomplete = if self.leave_out_threads { Incomplete::LeaveOut } else { Incomplete::Refuse };
+        read(&Reading { locate: shipped::located, incomplete, observer: &*terminal::caller().observer })
     }
 }

@@ -3,7 +3,7 @@
 mod places_table;
 pub mod text;
 
-use super::{read_sets, unique};
+use super::unique;
 use crate::arguments::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, one_placement,
     value, whole, worded,
@@ -14,7 +14,7 @@ use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_lab::Steps;
 use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use laxity_lab::analysis::{Settings, prove, test_name, written};
+use laxity_lab::analysis::{Settings, WORK_STEPS_DEFAULT, prove, test_name, written};
 use laxity_lab::case;
 use laxity_lab::charges::{ChargedFile, Charges};
 use laxity_lab::placing::BelowServers;
@@ -126,7 +126,7 @@ pub struct AnalyzeArguments {
     #[arg(help_heading = "Checks", long)]
     pub sensitivity: bool,
     /// Steps that a test may take, the same on every machine
-    #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = whole::<u64>(1..=u64::MAX))]
+    #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = WORK_STEPS_DEFAULT, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
@@ -174,7 +174,7 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
-    let sets = read_sets(&arguments.sets, arguments.import)?;
+    let sets = arguments.import.read_sets(&arguments.sets)?;
     sets.iter().try_for_each(case::check_real_time)?;
     check_write(arguments, &sets)?;
     let settings = settings(arguments, interrupt)?;
@@ -239,9 +239,9 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         tick_period,
         shipped::located,
     )?;
-    let platform = arguments.platform.resolve_simulated()?;
-    let charges =
-        charges.beside_kernel(arguments.platform.kernel_of(&platform, arguments.assume_no_background));
+    let machine = arguments.platform.choice();
+    let platform = machine.resolve_simulated()?;
+    let charges = charges.beside_kernel(machine.kernel_of(&platform, arguments.assume_no_background));
     let threads = match arguments.threads {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

@@ -1,6 +1,6 @@
 //! `laxity compare`.
 
-use super::{conclude, read_sets, settings};
+use super::{conclude, settings};
 use crate::arguments::CompareArguments;
 use crate::{interrupt, shipped};
 use laxity_lab::charges::{Charges, Kernel};
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let running = &arguments.running;
-    let sets = read_sets(&running.sets, running.import)?;
+    let sets = running.import.read_sets(&running.sets)?;
     let mut settings = settings(running, schedulers(arguments), ("compare", 3))?;
     settings.simulate = mechanics(arguments, &sets)?;
     let kernel = Kernel::running(&settings.platform().cpus(), arguments.assume_no_background);

@@ -1,9 +1,10 @@
 //! `laxity doctor`: whether this machine is fit for real-time work.
 
-use crate::arguments::{restrict, value};
+use crate::arguments::value;
 use crate::output;
 use clap::Args;
 use laxity_doctor::{ALL, Check, Diagnosis, Evidence, Finding, Host, Kind, Probes, Severity, examine, named};
+use laxity_lab::platforms::restrict;
 use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result};
 use serde::Serialize;
 use std::fmt::Write as _;

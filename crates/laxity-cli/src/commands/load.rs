@@ -1,32 +1,16 @@
 //! `laxity load`: a policy schedules this machine until it is stopped.
 
-pub mod servers;
-
-use crate::arguments::{switch, value, whole, worded};
-use crate::terminal;
-use crate::{interrupt, output};
+use crate::arguments::{PlatformArguments, double_hit, switch, value, whole, worded};
+use crate::{interrupt, output, terminal};
 use clap::Args;
-use laxity_kernel::{Counters, Enrolled, Exit, Options, PolicyCpus, Reserve, Scheduler as Attached, Support};
-use laxity_lab::experiment::elsewhere;
-use laxity_lab::promotion::{Authority, Reserved};
+use laxity_lab::loading::{Loading, Report};
+use laxity_lab::platforms::Speeds;
 use laxity_model::{
-    BudgetMode, CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule,
-    Result, Scheduler, Scope, cpus_named,
+    BudgetMode, Diagnostic, Duration, Names, Policy, PolicyScheduler, Result, Scheduler, ServerChoice, one_of,
 };
-use laxity_run::Refusal;
-use serde::Serialize;
-use servers::{CoreArguments, CpuTimes};
+use std::fmt::Write as _;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
-use std::time::{Duration as Span, Instant};
-
-/// How often it is looked whether the scheduler still is one.
-const LOOK_EVERY: Span = Span::from_millis(50);
-/// Restarts within this time of the start before are counted.
-const CALM: Span = Span::from_secs(10);
-/// More of them in a row mean that something is wrong.
-const RESTARTS_MAX: u32 = 20;
+use std::sync::atomic::Ordering;
 
 /// Attach a policy to this kernel until stopped.
 ///
@@ -56,7 +40,7 @@ pub struct LoadArguments {
     #[arg(value_name = "POLICY", value_parser = policy, help = policies(), long_help = format!("{}\n\n{NAMES}", policies()))]
     pub policy: PolicyScheduler,
     #[command(flatten)]
-    pub platform: crate::arguments::platform::PlatformArguments,
+    pub platform: PlatformArguments,
     /// What happens to a job that has used up its runtime: off, throttle or postpone
     #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = value::<BudgetMode>)]
     pub budget: BudgetMode,
@@ -75,8 +59,20 @@ pub struct LoadArguments {
     /// push-pull: failures after which a push is given up
     #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = whole::<u32>(1..=u64::from(u32::MAX)))]
     pub retries: u32,
-    #[command(flatten)]
-    pub servers: CoreArguments,
+    /// Time in which background tasks go before real-time tasks, per period: 2ms/10ms ...; default: none
+    ///
+    /// `2ms/10ms` or `20%/10ms` of each CPU, `2ms@slowest/10ms` for as much work as the slowest CPU does in 2ms;
+    /// `0-1=2ms/10ms` for some CPUs.
+    #[arg(help_heading = "Servers of amp-rm", long, allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
+    pub server: Vec<ServerChoice>,
+    /// Speeds of the CPUs in the order of their numbers, as in 1,1,0.5,0.5; default: the platform's
+    #[arg(help_heading = "Servers of amp-rm", long, value_name = "SPEEDS", value_parser = value::<Speeds>)]
+    pub speeds: Option<Speeds>,
+    /// Promote only what meets its deadlines even if a server uses up two budgets in a row
+    ///
+    /// Without it, what is late by bounded times is promoted, too.
+    #[arg(help_heading = "Servers of amp-rm", long)]
+    pub count_double_hit: bool,
     /// Stop after this time
     #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
@@ -88,12 +84,9 @@ pub struct LoadArguments {
     pub json: bool,
 }
 
-/// Linux's own schedulers are there already.
-/// Which names there are.
+/// Which names there are: Linux's own schedulers are there already.
 fn policies() -> String {
-    let mut names: Vec<&str> = Policy::all().map(Policy::name).collect();
-    let last = names.pop().expect("there are policies");
-    format!("The policy: {} or {last}", names.join(", "))
+    format!("The policy: {}", one_of(Policy::all().map(Policy::name)))
 }
 
 const NAMES: &str = "`c-` or `p-` before it: a scheduler per cluster or per CPU; `:rm` or `:dm` behind it: fixed priorities. \
@@ -125,258 +118,49 @@ fn reserve_period(text: &str) -> std::result::Result<Duration, String> {
     Ok(period)
 }
 
-/// A line of `--json`.
-#[derive(Serialize)]
-struct Line {
-    policy: String,
-    seconds: f64,
-    /// Whether these are the sums since the beginning rather than since the line before.
-    total: bool,
-    #[serde(flatten)]
-    counters: Counters,
-    /// amp-rm: for how long background tasks have had each CPU.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ordinary: Vec<CpuTimes>,
-}
-
 pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let stop = interrupt::flag()?;
-    let mut tasks: Vec<Enrolled> = Vec::new();
-    let mut restarts = 0;
-    let mut first = None;
-    let mut options = options(arguments)?;
-    if let Support::No { reason, hint } = laxity_kernel::support() {
-        let hint = elsewhere::hint(&Refusal { reason: reason.clone(), hint }, std::env::args().skip(1));
-        return Err(Diagnostic::environment(reason).hint(hint));
-    }
-    let mut authority = None;
-    loop {
-        let scheduler = Attached::attach(&options)?;
-        if authority.is_none() && options.policy.has_servers() {
-            authority = Some(open_authority(arguments, &options)?);
-        }
-        // The verifier may take seconds; they are none of the schedule's.
-        let started = Instant::now();
-        let begin = *first.get_or_insert(started);
-        announce(arguments, &options);
-        if !scheduler.hears_all() {
-            output::say(
-                "note: the kernel has no active security module `bpf` (lsm= on its command line): of many tasks that ask to \
-                 be admitted at the same time, some may not be heard",
-            );
-        }
-        ask_again(&tasks);
-        if let Some(authority) = &mut authority {
-            authority.goes_on();
-        }
-        let end = watch(arguments, &scheduler, &mut authority, begin, stop)?;
-        if let Some(authority) = &mut authority {
-            authority.put_all_back(&scheduler);
-        }
-        report(arguments, begin, &Sums::of(&scheduler)?, true)?;
-        let Some(exit) = end else {
-            drop(scheduler);
-            return Ok(stopped(arguments, stop));
-        };
-        if !exit.wants_restart() {
-            return Err(thrown_out(arguments, &exit));
-        }
-        tasks = scheduler.roster()?;
-        drop(scheduler);
-        restarts = if started.elapsed() < CALM { restarts + 1 } else { 1 };
-        if restarts > RESTARTS_MAX {
-            return Err(thrown_out(arguments, &exit));
-        }
-        output::say(format!(
-            "{}: {}: starting anew with {} tasks",
-            arguments.policy,
-            words(&exit),
-            tasks.len()
-        ));
-        match options_of_what_is_left(arguments, begin, stop) {
-            Some(left) => options = left,
-            None => return Ok(stopped(arguments, stop)),
-        }
-        if let Some(authority) = &mut authority {
-            authority.starts_anew(&mut options.cores, &mut tasks);
-        }
-    }
-}
-
-/// Opens what decides on promotions while amp-rm is attached.
-fn open_authority(arguments: &LoadArguments, options: &Options) -> Result<Authority> {
-    let platform = servers::platform(&arguments.servers, &arguments.platform.resolve()?)?;
-    let reserved = Reserved { share_ppm: options.share_ppm };
-    let observer = terminal::caller().observer;
-    Authority::open(&platform, &options.cores, reserved, arguments.servers.double_hit(), observer)
-}
-
-fn stopped(arguments: &LoadArguments, stop: &AtomicBool) -> ExitCode {
-    output::say(format!("{}: stopped; the kernel's own scheduler goes on", arguments.policy));
-    match stop.load(Ordering::SeqCst) && arguments.duration.is_some() {
-        true => ExitCode::from(output::INTERRUPTED),
-        false => ExitCode::SUCCESS,
-    }
-}
-
-/// After a CPU has come or gone: what the policy is to have now. If too little is left for it, it waits until enough is back,
-/// and its tasks go on under the kernel's own scheduler; nothing if it is to stop first.
-fn options_of_what_is_left(arguments: &LoadArguments, begin: Instant, stop: &AtomicBool) -> Option<Options> {
-    let mut told = false;
-    loop {
-        match options(arguments) {
-            Ok(options) => return Some(options),
-            Err(why) if !told => {
-                told = true;
-                output::say(format!("{}: waits for its CPUs: {}", arguments.policy, why.message));
-            }
-            Err(_) => {}
-        }
-        if interrupt::is_over(begin, arguments.duration, stop) {
-            return None;
-        }
-        sleep(LOOK_EVERY);
-    }
-}
-
-/// Until it is to stop: `None`; or until the kernel ends it: how.
-fn watch(
-    arguments: &LoadArguments,
-    scheduler: &Attached,
-    authority: &mut Option<Authority>,
-    begin: Instant,
-    stop: &AtomicBool,
-) -> Result<Option<Exit>> {
-    let mut before = Sums::default();
-    let mut reported = Instant::now();
-    loop {
-        if let Some(exit) = scheduler.exited() {
-            return Ok(Some(exit));
-        }
-        if interrupt::is_over(begin, arguments.duration, stop) {
-            return Ok(None);
-        }
-        if arguments.stats.is_some_and(|every| reported.elapsed() >= Span::from_nanos(every.as_ns())) {
-            reported = Instant::now();
-            let now = Sums::of(scheduler)?;
-            report(arguments, begin, &now.since(&before), false)?;
-            before = now;
-        }
-        match authority {
-            Some(authority) => authority.serve(scheduler, LOOK_EVERY),
-            None => sleep(LOOK_EVERY),
-        }
-    }
-}
-
-/// What happened, in all or since the line before.
-#[derive(Default)]
-struct Sums {
-    counters: Counters,
-    ordinary: Vec<CpuTimes>,
-}
-
-impl Sums {
-    fn of(scheduler: &Attached) -> Result<Sums> {
-        Ok(Sums { counters: scheduler.counters()?, ordinary: servers::times(scheduler)? })
-    }
-
-    fn since(&self, before: &Sums) -> Sums {
-        Sums {
-            counters: self.counters.since(&before.counters),
-            ordinary: servers::times_since(&self.ordinary, &before.ordinary),
-        }
-    }
-}
-
-fn report(arguments: &LoadArguments, begin: Instant, sums: &Sums, total: bool) -> Result<()> {
-    let Sums { counters, ordinary } = sums;
-    let seconds = begin.elapsed().as_secs_f64();
-    if arguments.json {
-        let policy = arguments.policy.to_string();
-        let line = Line { policy, seconds, total, counters: *counters, ordinary: ordinary.clone() };
-        let text = serde_json::to_string(&line)
-            .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-        return output::print(&(text + "\n"));
-    }
-    if arguments.stats.is_none() && !total {
-        return Ok(());
-    }
-    let counts: Vec<String> = counters
-        .named()
-        .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{count} {name}"))
-        .collect();
-    let what = if total { "in all" } else { "since then" };
-    output::print(&format!("{seconds:9.1} s, {what}: {}\n{}", counts.join(", "), servers::lines(ordinary)))
-}
-
-fn announce(arguments: &LoadArguments, options: &Options) {
-    let cells: Vec<String> =
-        options.cells.iter().map(|cell| cell.cpus.iter().copied().collect::<CpuList>().to_string()).collect();
-    output::say(format!(
-        "{}: schedules this machine; real-time tasks on {}, {} % for all else (Ctrl-C ends it)",
-        arguments.policy,
-        cpus_named(cells.join(" | ")),
-        arguments.reserve
-    ));
-}
-
-/// Tasks of a scheduler that a CPU's coming or going has ended.
-fn ask_again(tasks: &[Enrolled]) {
-    for task in tasks {
-        if let Err(error) = task.ask() {
-            output::say(format!("thread {} is not one of the scheduler's any more: {error}", task.tid));
-        }
-    }
-}
-
-fn words(exit: &Exit) -> String {
-    if exit.message.is_empty() { exit.reason.clone() } else { format!("{} ({})", exit.reason, exit.message) }
-}
-
-fn thrown_out(arguments: &LoadArguments, exit: &Exit) -> Diagnostic {
-    Diagnostic::environment(format!("the kernel has ended {}: {}", arguments.policy, words(exit)))
-        .hint("all tasks go on under the kernel's own scheduler; `dmesg` may say more")
-}
-
-fn options(arguments: &LoadArguments) -> Result<Options> {
-    let platform = arguments.platform.resolve()?;
-    let scheduler = arguments.policy;
-    let (period_ns, share) = (arguments.reserve_period.as_ns(), 100 - u64::from(arguments.reserve));
-    let cells = cells(&platform, scheduler.scope);
-    let least = if scheduler.policy.dedicates_a_core() { 2 } else { 1 };
-    if let Some(small) = cells.iter().find(|cell| cell.cpus.len() < least) {
-        return Err(Diagnostic::usage(format!(
-            "{scheduler}: a cell has CPU {} only, and one CPU of each is dedicated to scheduling",
-            small.cpus[0]
-        ))
-        .hint("use larger cells (--clusters), or another policy"));
-    }
-    let cores = servers::cores(&arguments.servers, scheduler, &platform, share * 10_000)?;
-    Ok(Options {
-        policy: scheduler.policy,
-        fixed_priorities: scheduler.rule != PriorityRule::EarliestDeadlineFirst,
-        by_period: scheduler.rule == PriorityRule::RateMonotonic,
-        cells,
+    let loading = Loading {
+        policy: arguments.policy,
+        platform: arguments.platform.choice(),
         budget: arguments.budget,
         batching: arguments.batching,
         retries_max: arguments.retries,
-        tasks: arguments.tasks,
-        share_ppm: share * 10_000,
-        reserve: Reserve { period_ns, runtime_ns: period_ns / 100 * share },
-        cores,
+        reserve_percent: arguments.reserve,
+        reserve_period: arguments.reserve_period,
+        tasks_max: arguments.tasks,
+        servers: arguments.server.clone(),
+        speeds: arguments.speeds.clone(),
+        double_hit: double_hit(arguments.count_double_hit),
+        duration: arguments.duration,
+        report_every: arguments.stats,
+    };
+    let mut print = |report: &Report| match arguments.json {
+        true => {
+            output::print(&(serde_json::to_string(report).map_err(|error| output::no_json(&error))? + "\n"))
+        }
+        false => output::print(&text(report)),
+    };
+    loading.run(&terminal::caller(), stop, &mut print)?;
+    Ok(match stop.load(Ordering::SeqCst) && arguments.duration.is_some() {
+        true => ExitCode::from(output::INTERRUPTED),
+        false => ExitCode::SUCCESS,
     })
 }
 
-/// One scheduler each.
-fn cells(platform: &Platform, scope: Scope) -> Vec<PolicyCpus> {
-    let of = |cpus: &CpuList| {
-        let socket = |cpu: u32| {
-            let at = platform.numa_nodes().iter().position(|node| node.cpus.contains(cpu));
-            at.map_or(0, |at| u32::try_from(at).expect("few nodes"))
-        };
-        PolicyCpus { cpus: cpus.iter().collect(), sockets: cpus.iter().map(socket).collect() }
-    };
-    platform.cells(scope).iter().map(of).collect()
+/// What was counted, and a line for every CPU that background tasks have had.
+fn text(report: &Report) -> String {
+    let Report { seconds, counters, .. } = report;
+    let counted = counters.named().filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = counted.map(|(name, count)| format!("{count} {name}")).collect();
+    let what = if report.total { "in all" } else { "since then" };
+    let mut text = format!("{seconds:9.1} s, {what}: {}\n", counts.join(", "));
+    for one in report.ordinary.iter().filter(|one| one.is_any()) {
+        let _ = writeln!(
+            text,
+            "            CPU {}: background tasks had it for {} by the server, {} by the reserve, {} otherwise",
+            one.cpu, one.times.server, one.times.reserve, one.times.background
+        );
+    }
+    text
 }

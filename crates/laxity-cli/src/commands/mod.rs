@@ -24,49 +24,20 @@ pub mod study;
 pub mod verify;
 pub mod vm;
 
-use crate::arguments::{ImportArguments, RunningArguments};
-use crate::terminal;
-use crate::{output, shipped};
+use crate::arguments::RunningArguments;
+use crate::{output, terminal};
 use laxity_lab::case::RunSettings;
 use laxity_lab::experiment;
 use laxity_lab::experiment::{DemandModel, Finished, Settings};
 use laxity_lab::placing::BelowServers;
 use laxity_lab::schedulers::{Configuration, Scheduled};
-use laxity_model::{
-    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named, read_task_set_as,
-};
+use laxity_model::{Diagnostic, Duration, Platform, Result, ShownPath as _, cpus_named};
 use laxity_report::Report;
 use laxity_run::PolicyOptions;
 use laxity_trace::{Existing, RunStatus};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
-
-/// Reads task sets, saying on standard error what their formats could not carry. Sets of one name are numbered.
-fn read_sets(paths: &[PathBuf], import: ImportArguments) -> Result<Vec<TaskSet>> {
-    let mut sets: Vec<TaskSet> = Vec::new();
-    for path in paths {
-        let set = read_set(path, import)?;
-        let same = sets.iter().filter(|other| other.name() == set.name()).count();
-        sets.push(if same > 0 {
-            let name = format!("{} ({})", set.name(), path.shown());
-            set.renamed(name)
-        } else {
-            set
-        });
-    }
-    Ok(sets)
-}
-
-fn read_set(path: &Path, import: ImportArguments) -> Result<TaskSet> {
-    let imported = read_task_set_as(&shipped::located(path), import.incomplete())?;
-    for warning in &imported.warnings {
-        output::say(format_args!("warning: {}: {warning}", path.shown()));
-    }
-    // Also for those that do not go by what tasks share: a slip in it is no less one.
-    Sharing::of(&imported.set).map_err(|error| error.context(path.shown().to_string()))?;
-    Ok(imported.set)
-}
 
 /// Refuses lengths that are slips of the unit.
 fn check_length(duration: Duration, grace: Option<Duration>) -> Result<()> {
@@ -108,7 +79,7 @@ fn settings(
         return Err(Diagnostic::usage("--calibration: with --demand-model cpu-time nothing is calibrated")
             .hint("add --demand-model work, or leave --calibration out"));
     }
-    let platform = arguments.platform.resolve()?;
+    let platform = arguments.platform.choice().resolve()?;
     if arguments.platform.platform.is_some() {
         let here = laxity_model::Platform::this_machine()?.cpus();
         if !platform.cpus().is_subset(&here) {

@@ -3,6 +3,7 @@
 use crate::arguments::{count, value};
 use crate::{interrupt, output};
 use clap::Args;
+use laxity_lab::is_over;
 use laxity_lab::overheads::{Probes, record_during, write_costs};
 use laxity_model::{Diagnostic, Duration, OutputDirectory, Result, ShownPath as _, is_begun, plural};
 use laxity_overheads::{Class, Options, Recorded, SamplesFile, terminal};
@@ -127,7 +128,7 @@ fn wait(arguments: &OverheadsArguments, stop: &AtomicBool) -> Result<Option<Exit
             None => "recording; Ctrl-C ends it".to_owned(),
         });
         let begin = Instant::now();
-        while !interrupt::is_over(begin, arguments.duration, stop) {
+        while !is_over(begin, arguments.duration, stop) {
             sleep(LOOK_EVERY);
         }
         return Ok(None);

@@ -1,6 +1,5 @@
 //! `laxity place`.
 
-use super::read_set;
 use crate::arguments::PlaceArguments;
 use crate::{interrupt, output};
 use laxity_lab::analysis::written::in_places;
@@ -19,7 +18,7 @@ const NOTHING: &str = "nothing was placed";
 
 pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
-    let set = read_set(&arguments.set, arguments.import)?;
+    let set = arguments.import.read_set(&arguments.set)?;
     laxity_lab::check_interrupt(interrupt, NOTHING)?;
     case::check_real_time(&set)?;
     let settings = settings(arguments, interrupt)?;
@@ -43,7 +42,8 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
 }
 
 fn settings(arguments: &PlaceArguments, interrupt: &'static AtomicBool) -> Result<Settings> {
-    let platform = arguments.platform.resolve_simulated()?;
+    let machine = arguments.platform.choice();
+    let platform = machine.resolve_simulated()?;
     arguments.written.check(arguments.json)?;
     arguments.placement.only_choice("place")?;
     if arguments.scheduler.is_none() && arguments.placement.fit == Some(Fitting::Test) {
@@ -51,7 +51,7 @@ fn settings(arguments: &PlaceArguments, interrupt: &'static AtomicBool) -> Resul
             .hint("name it, such as --scheduler p-rm; or place by load: --fit load"));
     }
     let (numerator, denominator) = arguments.limit;
-    let charges = Charges::default().beside_kernel(arguments.platform.kernel_of(&platform, false));
+    let charges = Charges::default().beside_kernel(machine.kernel_of(&platform, false));
     Ok(Settings {
         scheduler: arguments.scheduler.clone(),
         onto: arguments.onto,

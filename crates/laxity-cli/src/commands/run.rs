@@ -1,6 +1,6 @@
 //! `laxity run`.
 
-use super::{conclude, read_sets, settings};
+use super::{conclude, settings};
 use crate::arguments::RunArguments;
 use crate::interrupt;
 use laxity_lab::experiment;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let running = &arguments.running;
-    let sets = read_sets(&running.sets, running.import)?;
+    let sets = running.import.read_sets(&running.sets)?;
     let mut settings = settings(running, arguments.scheduler.clone(), ("run", 1))?;
     settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;

@@ -2,7 +2,6 @@
 
 mod text;
 
-use super::read_set;
 use crate::arguments::{ImportArguments, PlatformArguments, WriteArguments, value, whole};
 use crate::shipped;
 use crate::{interrupt, output};
@@ -154,16 +153,16 @@ fn schedulers(asked: Asked, is_soft: bool, platform: &Platform) -> Result<Vec<Sc
 
 pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
-    let set = read_set(&arguments.set, arguments.import)?;
+    let set = arguments.import.read_set(&arguments.set)?;
     case::check_real_time(&set)?;
-    let platform = arguments.platform.resolve_simulated()?;
+    let machine = arguments.platform.choice();
+    let platform = machine.resolve_simulated()?;
     platform.check_affinities(&set)?;
     arguments.written.check(arguments.json)?;
     if let Some(directory) = &arguments.deploy {
         check_deploy(directory, arguments.written.force)?;
     }
-    let here = arguments.platform.is_this_machine();
-    let kernel = arguments.platform.kernel_of(&platform, arguments.assume_no_background);
+    let kernel = machine.kernel_of(&platform, arguments.assume_no_background);
     let charges = Charges::read(
         &arguments.overheads,
         arguments.cache_delays.as_deref(),
@@ -210,7 +209,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         arguments.written.write(|| found.written(&set))?;
     }
     if let (Some(found), Some(directory)) = (&found, &arguments.deploy) {
-        deploy(&set, found, here.then_some(&platform), directory)?;
+        deploy(&set, found, machine.is_this_machine().then_some(&platform), directory)?;
     }
     Ok(output::verdict(found.is_some()))
 }

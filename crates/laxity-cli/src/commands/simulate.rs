@@ -1,6 +1,6 @@
 //! `laxity simulate`.
 
-use super::{check_length, existing, read_sets, report, unique};
+use super::{check_length, existing, report, unique};
 use crate::arguments::SimulateArguments;
 use crate::terminal;
 use crate::views::{Shown, Views, heading, open, rows, verdict_text};
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
-    let sets = read_sets(&arguments.sets, arguments.import)?;
+    let sets = arguments.import.read_sets(&arguments.sets)?;
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     if arguments.force && arguments.out.is_none() && !arguments.views.writes() {
         return Err(Diagnostic::usage("--force: nothing is written that could replace something")
@@ -75,7 +75,8 @@ fn schedulers(arguments: &SimulateArguments) -> Vec<Configuration> {
 fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
     let others = arguments.background > 0 || arguments.busy > 0 || !arguments.changes.is_empty();
-    let platform = arguments.platform.resolve_simulated()?;
+    let machine = arguments.platform.choice();
+    let platform = machine.resolve_simulated()?;
     let placements = &arguments.placement.placement;
     let asked = schedulers(arguments);
     let schedulers = unique(asked.iter().flat_map(|scheduler| scheduler.placed_by(placements, &platform)));
@@ -106,7 +107,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     let charges = Charges::of_costs(arguments.costs.as_deref(), shipped::located)?
-        .beside_kernel(arguments.platform.kernel_of(&platform, false));
+        .beside_kernel(machine.kernel_of(&platform, false));
     Ok(Settings {
         runs: RunSettings {
             schedulers,

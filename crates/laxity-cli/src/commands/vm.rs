@@ -1,9 +1,10 @@
 //! `laxity vm`.
 
-use crate::arguments::{Speeds, value, whole};
+use crate::arguments::{value, whole};
 use crate::machine_terminal::Terminal;
 use crate::{interrupt, output};
 use clap::Args;
+use laxity_lab::platforms::Speeds;
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
 use laxity_vm::{Acceleration, Flavour, KernelChoice, KnownKernel, Line, Order, Program, Settings};
 use schemars::JsonSchema;

@@ -3,10 +3,9 @@
 use super::answer::{SchedulerAnswer, VerdictAnswer, VerdictName};
 use super::{Settings, prove};
 use crate::case::PlacementSettings;
-use crate::charges::Charges;
 use crate::placing::{BelowServers, FitAnswer, SLOWEST_FIT};
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
-use laxity_analysis::{Bounds, DoubleHit, Guarantee, SporadicTask, Work};
+use laxity_analysis::{Bounds, DoubleHit, SporadicTask, Work};
 use laxity_model::{Core, Duration, Platform, Policy, ServerChoice, ServerSizes, Speed, Task, TaskSet};
 use laxity_place::{Fitting, Overload};
 use proptest::prelude::*;
@@ -30,20 +29,13 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> SchedulerAnswer {
     let settings = Settings {
-        schedulers: vec![Policy::SINGLE[0].into()],
-        guarantee: Guarantee::Hard,
-        test: None,
-        work_steps: 1 << 28,
-        sensitivity: false,
         placement: PlacementSettings {
             fit: Fitting::Test,
             overload: Overload::LeastLoaded,
             below: BelowServers { servers: servers.clone(), ..BelowServers::default() },
             ..PlacementSettings::by_load(SLOWEST_FIT, platform.clone())
         },
-        charges: Charges::default(),
-        threads: 1,
-        interrupt: &NEVER,
+        ..Settings::plain(vec![Policy::SINGLE[0].into()], platform.clone(), &NEVER)
     };
     let answers = prove(std::slice::from_ref(set), &settings, |_, _| ());
     answers.expect("valid").remove(0)

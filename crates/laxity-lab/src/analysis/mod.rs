@@ -29,6 +29,9 @@ use places::places;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
+/// Steps for each test on each cell, unless others are asked for.
+pub const WORK_STEPS_DEFAULT: u64 = 1 << 28;
+
 /// Everything the user chose.
 pub struct Settings {
     /// Which schedulers.
@@ -58,7 +61,7 @@ impl Settings {
             schedulers,
             guarantee: Guarantee::Hard,
             test: None,
-            work_steps: 1 << 28,
+            work_steps: WORK_STEPS_DEFAULT,
             sensitivity: false,
             placement: PlacementSettings::auto(platform),
             charges: Charges::default(),

@@ -74,21 +74,7 @@ impl RunSettings {
         Run {
             id: u32::try_from(id).expect("runs are far fewer than 2^32"),
             set: u32::try_from(set).expect("sets are far fewer than 2^32"),
-            scheduler: scheduler.to_owned(),
-            host,
-            repetition: 0,
-            duration: self.duration,
-            grace: Duration::ZERO,
-            status: RunStatus::NotRun { reason: why },
-            placement: None,
-            not_measured: BTreeMap::new(),
-            notes: Vec::new(),
-            kernel_counters: BTreeMap::new(),
-            overruns: None,
-            job_count: None,
-            schedule: None,
-            disturbance: None,
-            jobs: Vec::new(),
+            ..Run::new(scheduler, host, self.duration, RunStatus::NotRun { reason: why })
         }
     }
 

@@ -52,23 +52,8 @@ mod tests {
         let task = |name: &str| Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10));
         let set = TaskSet::new("set", vec![task("a"), task("b"), task("c")]).expect("valid");
         let mut run = Run {
-            id: 0,
-            set: 0,
-            scheduler: "p-edf".into(),
-            host: Host::Linux,
-            repetition: 0,
-            duration: Duration::from_ms(100),
-            grace: Duration::ZERO,
-            status: RunStatus::Completed,
-            placement: None,
-            not_measured: Default::default(),
-            notes: Vec::new(),
-            kernel_counters: Default::default(),
             overruns: Some(records(vec![(0, 0), (1, 7), (2, 0)])),
-            job_count: None,
-            schedule: None,
-            disturbance: None,
-            jobs: Vec::new(),
+            ..Run::new("p-edf", Host::Linux, Duration::from_ms(100), RunStatus::Completed)
         };
         assert_eq!(note(&run, &set).as_deref(), Some("budgets used up: `b` 7 overrun signals (SIGXCPU)"));
         run.overruns.as_mut().expect("some")[2].throttled = Some(2);

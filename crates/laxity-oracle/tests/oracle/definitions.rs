@@ -22,23 +22,8 @@ fn run(scheduler: &str, bins: &[(&str, &[&str])]) -> Run {
     let record =
         PlacementRecord { method: "ff".to_owned(), bins: bins.collect(), ordinary: vec![], notes: vec![] };
     Run {
-        id: 0,
-        set: 0,
-        scheduler: scheduler.to_owned(),
-        host: Host::Simulator,
-        repetition: 0,
-        duration: Duration::from_secs(1),
-        grace: Duration::ZERO,
-        status: RunStatus::Completed,
         placement: Some(record).filter(|record| !record.bins.is_empty()),
-        not_measured: Default::default(),
-        kernel_counters: Default::default(),
-        overruns: None,
-        job_count: None,
-        schedule: None,
-        disturbance: None,
-        notes: vec![],
-        jobs: vec![],
+        ..Run::new(scheduler, Host::Simulator, Duration::from_secs(1), RunStatus::Completed)
     }
 }
 

@@ -74,50 +74,17 @@ impl Fates {
 mod tests {
     use super::*;
     use laxity_model::Duration;
-    use laxity_trace::{Counters, Job, RunStatus};
-    use std::collections::BTreeMap;
+    use laxity_trace::{Job, RunStatus};
 
     fn job(index: u32, outcome: JobOutcome, finish_ns: Option<u64>) -> Job {
         Job {
-            task: 0,
-            index,
-            release_ns: 10 * u64::from(index),
-            deadline_ns: 10 * u64::from(index) + 10,
-            demand_ns: None,
-            warm_ns: None,
-            cause: None,
-            outcome,
-            start_ns: None,
             finish_ns,
-            cpu_time_ns: None,
-            first_cpu: None,
-            last_cpu: None,
-            migrations: None,
-            context_switches: None,
-            counters: Counters::default(),
+            ..Job::new((0, index), (10 * u64::from(index), 10 * u64::from(index) + 10), outcome)
         }
     }
 
     fn run(host: Host, jobs: Vec<Job>) -> Run {
-        Run {
-            id: 0,
-            set: 0,
-            scheduler: "p-edf".into(),
-            host,
-            repetition: 0,
-            duration: Duration::from_ns(100),
-            grace: Duration::ZERO,
-            status: RunStatus::Completed,
-            placement: None,
-            not_measured: BTreeMap::new(),
-            notes: Vec::new(),
-            kernel_counters: BTreeMap::new(),
-            schedule: None,
-            disturbance: None,
-            overruns: None,
-            job_count: None,
-            jobs,
-        }
+        Run { jobs, ..Run::new("p-edf", host, Duration::from_ns(100), RunStatus::Completed) }
     }
 
     #[test]

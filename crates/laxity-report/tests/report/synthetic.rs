@@ -137,23 +137,11 @@ pub fn counters_missing() -> BTreeMap<String, String> {
 
 pub fn run(set: u32, scheduler: &str, repetition: u32, duration: Duration, jobs: Vec<Job>) -> Run {
     Run {
-        id: 0,
         set,
-        scheduler: scheduler.to_owned(),
-        host: Host::Linux,
         repetition,
-        duration,
-        grace: Duration::ZERO,
-        status: RunStatus::Completed,
-        placement: None,
         not_measured: counters_missing(),
-        notes: vec![],
-        kernel_counters: BTreeMap::new(),
-        overruns: None,
-        job_count: None,
-        schedule: None,
-        disturbance: None,
         jobs,
+        ..Run::new(scheduler, Host::Linux, duration, RunStatus::Completed)
     }
 }
 

@@ -3,22 +3,12 @@ use super::*;
 /// (task, release, deadline, completed at)
 fn jobs(all: &[(u32, u64, u64, Option<u64>)]) -> Vec<Job> {
     let job = |&(task, release_ns, deadline_ns, finish_ns): &(u32, u64, u64, Option<u64>)| Job {
-        task,
-        index: 0,
-        release_ns,
-        deadline_ns,
-        demand_ns: None,
-        warm_ns: None,
-        cause: None,
-        outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
-        start_ns: None,
         finish_ns,
-        cpu_time_ns: None,
-        first_cpu: None,
-        last_cpu: None,
-        migrations: None,
-        context_switches: None,
-        counters: Counters::default(),
+        ..Job::new(
+            (task, 0),
+            (release_ns, deadline_ns),
+            if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
+        )
     };
     all.iter().map(job).collect()
 }

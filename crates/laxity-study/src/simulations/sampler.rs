@@ -23,7 +23,6 @@ use laxity_trace::{
     Efficiency, Event, HardwareCounts, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram,
 };
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
@@ -223,23 +222,8 @@ impl Observer for Watcher {
 impl Watcher {
     fn simulated(self, setup: &Setup<'_>, ordinary: BackgroundSummary, admitted: (u64, u64)) -> Simulated {
         let run = Run {
-            id: 0,
-            set: 0,
-            scheduler: setup.scheduler.to_string(),
-            host: Host::Simulator,
-            repetition: 0,
-            duration: setup.duration,
             grace: setup.grace,
-            status: RunStatus::Completed,
-            placement: None,
-            not_measured: BTreeMap::new(),
-            notes: Vec::new(),
-            kernel_counters: BTreeMap::new(),
-            overruns: None,
-            job_count: None,
-            schedule: None,
-            disturbance: None,
-            jobs: Vec::new(),
+            ..Run::new(setup.scheduler.to_string(), Host::Simulator, setup.duration, RunStatus::Completed)
         };
         let cores = setup.platform.core_count();
         let cache = setup.costs.cache.as_ref();

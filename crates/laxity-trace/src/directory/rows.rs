@@ -32,27 +32,10 @@ fn twice(jobs: &[Job]) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counters, JobOutcome};
+    use crate::JobOutcome;
 
     fn job((task, index): (u32, u32)) -> Job {
-        Job {
-            task,
-            index,
-            release_ns: 0,
-            deadline_ns: 1,
-            demand_ns: None,
-            warm_ns: None,
-            cause: None,
-            outcome: JobOutcome::Unfinished,
-            start_ns: None,
-            finish_ns: None,
-            cpu_time_ns: None,
-            first_cpu: None,
-            last_cpu: None,
-            migrations: None,
-            context_switches: None,
-            counters: Counters::default(),
-        }
+        Job::new((task, index), (0, 1), JobOutcome::Unfinished)
     }
 
     #[test]

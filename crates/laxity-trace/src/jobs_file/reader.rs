@@ -210,46 +210,12 @@ mod tests {
     use laxity_model::Duration;
 
     fn job(outcome: JobOutcome, start_ns: Option<u64>, finish_ns: Option<u64>) -> Job {
-        Job {
-            task: 1,
-            index: 2,
-            release_ns: 10,
-            deadline_ns: 20,
-            demand_ns: None,
-            warm_ns: None,
-            cause: None,
-            outcome,
-            start_ns,
-            finish_ns,
-            cpu_time_ns: None,
-            first_cpu: None,
-            last_cpu: None,
-            migrations: None,
-            context_switches: None,
-            counters: Counters::default(),
-        }
+        Job { start_ns, finish_ns, ..Job::new((1, 2), (10, 20), outcome) }
     }
 
     fn file_of(job: &Job) -> JobsReader {
-        let run = Run {
-            id: 3,
-            set: 0,
-            scheduler: "g-edf".to_owned(),
-            host: Host::Simulator,
-            repetition: 0,
-            duration: Duration::from_ms(1),
-            grace: Duration::ZERO,
-            status: RunStatus::Completed,
-            placement: None,
-            not_measured: BTreeMap::new(),
-            notes: Vec::new(),
-            kernel_counters: BTreeMap::new(),
-            overruns: None,
-            schedule: None,
-            disturbance: None,
-            job_count: None,
-            jobs: Vec::new(),
-        };
+        let run =
+            Run { id: 3, ..Run::new("g-edf", Host::Simulator, Duration::from_ms(1), RunStatus::Completed) };
         let mut writer = JobsWriter::new(Vec::new(), &[]).expect("starts");
         writer.write(&RunColumns::new(&run, &[]), job).expect("fits");
         JobsReader::new(Bytes::from(writer.finish().expect("finishes"))).expect("opens")

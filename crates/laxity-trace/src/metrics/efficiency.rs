@@ -56,22 +56,15 @@ mod tests {
 
     fn job(demand_ns: u64, cpu_time_ns: u64, finish_ns: Option<u64>, llc_misses: Option<u64>) -> Job {
         Job {
-            task: 0,
-            index: 0,
-            release_ns: 0,
-            deadline_ns: 100,
             demand_ns: Some(demand_ns),
-            warm_ns: None,
-            cause: None,
-            outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
-            start_ns: None,
             finish_ns,
             cpu_time_ns: Some(cpu_time_ns),
-            first_cpu: None,
-            last_cpu: None,
-            migrations: None,
-            context_switches: None,
             counters: Counters { llc_misses, ..Counters::default() },
+            ..Job::new(
+                (0, 0),
+                (0, 100),
+                if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
+            )
         }
     }
 

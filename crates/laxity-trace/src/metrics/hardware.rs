@@ -58,22 +58,15 @@ mod tests {
 
     fn job(finish_ns: Option<u64>, counters: Counters) -> Job {
         Job {
-            task: 0,
-            index: 0,
-            release_ns: 0,
-            deadline_ns: 100,
             demand_ns: Some(10),
-            warm_ns: None,
-            cause: None,
-            outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
-            start_ns: None,
             finish_ns,
             cpu_time_ns: Some(10),
-            first_cpu: None,
-            last_cpu: None,
-            migrations: None,
-            context_switches: None,
             counters,
+            ..Job::new(
+                (0, 0),
+                (0, 100),
+                if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
+            )
         }
     }
 

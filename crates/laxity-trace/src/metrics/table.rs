@@ -98,7 +98,6 @@ mod tests {
     use super::*;
     use crate::{Host, Run, RunStatus};
     use laxity_model::{Duration, Task, TaskSet};
-    use std::collections::BTreeMap;
 
     #[test]
     fn each_is_in_the_table_of_levels() {
@@ -117,25 +116,7 @@ mod tests {
     fn every_null_of_a_run_that_was_not_made_has_its_reason() {
         let ms = Duration::from_ms;
         let set = TaskSet::new("s", vec![Task::periodic("t", ms(1), ms(10))]).expect("valid");
-        let run = Run {
-            id: 0,
-            set: 0,
-            scheduler: "p-edf".into(),
-            host: Host::Linux,
-            repetition: 0,
-            duration: ms(100),
-            grace: Duration::ZERO,
-            status: RunStatus::NotRun { reason: "no".into() },
-            placement: None,
-            not_measured: BTreeMap::new(),
-            notes: Vec::new(),
-            kernel_counters: BTreeMap::new(),
-            overruns: None,
-            job_count: None,
-            schedule: None,
-            disturbance: None,
-            jobs: Vec::new(),
-        };
+        let run = Run::new("p-edf", Host::Linux, ms(100), RunStatus::NotRun { reason: "no".into() });
         let summary = RunSummary::of(&run, &set, 1).expect("a summary");
         let written = serde_json::to_value(&summary).expect("serializable");
         let nulls = written.as_object().expect("an object").iter().filter(|(_, value)| value.is_null());

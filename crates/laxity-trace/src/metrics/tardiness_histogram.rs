@@ -70,26 +70,17 @@ impl TardinessHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counters, JobOutcome};
+    use crate::JobOutcome;
 
     fn job(deadline_ns: u64, finish_ns: Option<u64>) -> Job {
         Job {
-            task: 0,
-            index: 0,
-            release_ns: 0,
-            deadline_ns,
             demand_ns: Some(1),
-            warm_ns: None,
-            cause: None,
-            outcome: if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
-            start_ns: None,
             finish_ns,
-            cpu_time_ns: None,
-            first_cpu: None,
-            last_cpu: None,
-            migrations: None,
-            context_switches: None,
-            counters: Counters::default(),
+            ..Job::new(
+                (0, 0),
+                (0, deadline_ns),
+                if finish_ns.is_some() { JobOutcome::Completed } else { JobOutcome::Unfinished },
+            )
         }
     }
 

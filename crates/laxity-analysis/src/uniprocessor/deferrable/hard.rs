@@ -6,10 +6,10 @@
 //! background work arrives as the parent module assumes.
 
 use super::{DoubleHit, FIRST_IS_SERVER, below, first_as_server};
-use crate::uniprocessor::not_alone;
+use crate::uniprocessor::alone;
 use crate::{
-    Bounds, Citation, Exactness, FixedPriorityRta, Guarantee, OutOfWork, Priorities, Source, SporadicTask,
-    Test, TestInfo, Theorem, Verdict, Work, papers,
+    Bounds, Citation, Exactness, FixedPriorityRta, Guarantee, Priorities, Source, SporadicTask, Test,
+    TestInfo, Theorem, Verdict, Work, papers,
 };
 use laxity_model::DeferrableServer;
 
@@ -29,20 +29,11 @@ pub fn response_times(
 
 /// The verdict on the tasks after the first `servers`.
 pub(super) fn without_server(verdict: Verdict, servers: usize) -> Verdict {
-    let number = |at: Option<usize>| at?.checked_sub(servers);
     match verdict {
         Verdict::Schedulable(Bounds::ResponseTimes(bounds)) => {
             Verdict::Schedulable(Bounds::ResponseTimes(bounds.into_iter().skip(servers).collect()))
         }
-        Verdict::NotProven(mut why) => {
-            why.task = number(why.task);
-            Verdict::NotProven(why)
-        }
-        Verdict::NotApplicable(mut why) => {
-            why.task = number(why.task);
-            Verdict::NotApplicable(why)
-        }
-        other => other,
+        other => other.with_numbers(|at| at.checked_sub(servers)),
     }
 }
 
@@ -81,15 +72,8 @@ impl Test for DeferrableRta {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_alone(processors) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        alone(processors)?;
         let Some((server, rest)) = first_as_server(tasks) else {
             return Ok(Verdict::needs(FIRST_IS_SERVER, Some(0)));
         };

@@ -19,7 +19,7 @@
 //! second budget even where the window is too short for it.
 
 use super::{DoubleHit, FIRST_IS_SERVER, as_task, first_as_server, response_times};
-use crate::uniprocessor::not_alone;
+use crate::uniprocessor::alone;
 use crate::uniprocessor::requests::Requests;
 use crate::{
     Bounds, Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo,
@@ -36,17 +36,13 @@ pub fn tardiness(server: DeferrableServer, tasks: &[SporadicTask], work: &mut Wo
     if !plain.is_schedulable() {
         return plain;
     }
-    bounds(server, tasks, work).unwrap_or(Verdict::OUT_OF_WORK)
+    bounds(server, tasks, work).unwrap_or_else(|early| early)
 }
 
 /// Of tasks that the plain test accepts.
-fn bounds(server: DeferrableServer, tasks: &[SporadicTask], work: &mut Work) -> Result<Verdict, OutOfWork> {
-    if let Some(at) = tasks.iter().position(|task| task.deadline_rel_ns > task.period_ns) {
-        return Ok(Verdict::needs("D <= T", Some(at)));
-    }
-    if let Some(at) = tasks.iter().position(|task| task.jitter_ns > 0) {
-        return Ok(Verdict::needs("J = 0", Some(at)));
-    }
+fn bounds(server: DeferrableServer, tasks: &[SporadicTask], work: &mut Work) -> Result<Verdict, Verdict> {
+    Verdict::unless("D <= T", tasks, |task| task.deadline_rel_ns <= task.period_ns)?;
+    Verdict::unless("J = 0", tasks, |task| task.jitter_ns == 0)?;
     let mut higher = Requests::default();
     let first = as_task(server, DoubleHit::Ignored);
     // The window of the first task begins with one job of the server.
@@ -84,32 +80,16 @@ impl Test for DeferrableTardiness {
         &INFO
     }
 
-    fn verdict(
-        &self,
-        tasks: &[SporadicTask],
-        processors: u32,
-        work: &mut Work,
-    ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_alone(processors) {
-            return Ok(verdict);
-        }
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        alone(processors)?;
         let Some((server, rest)) = first_as_server(tasks) else {
             return Ok(Verdict::needs(FIRST_IS_SERVER, Some(0)));
         };
-        let number = |at: Option<usize>| at.map(|at| at + 1);
         Ok(match tardiness(server, rest, work) {
             Verdict::Schedulable(Bounds::Tardiness(late)) => {
                 Verdict::Schedulable(Bounds::Tardiness([0].into_iter().chain(late).collect()))
             }
-            Verdict::NotProven(mut why) => {
-                why.task = number(why.task);
-                Verdict::NotProven(why)
-            }
-            Verdict::NotApplicable(mut why) => {
-                why.task = number(why.task);
-                Verdict::NotApplicable(why)
-            }
-            other => other,
+            other => other.with_numbers(|at| Some(at + 1)),
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::arguments::value;
 use crate::output;
 use clap::Args;
 use laxity_lab::catalogue::{Answer, Part, answer};
-use laxity_model::{Diagnostic, Platform, Result};
+use laxity_model::{Platform, Result};
 use std::process::ExitCode;
 
 /// `laxity list`.
@@ -52,8 +52,7 @@ pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
 
 /// The answer, or the keys of a part of it.
 fn chosen(answer: &Answer, part: Option<Part>) -> Result<serde_json::Value> {
-    let mut all = serde_json::to_value(answer)
-        .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
+    let mut all = serde_json::to_value(answer).map_err(|error| output::no_json(&error))?;
     if let (Some(part), Some(entries)) = (part, all.as_object_mut()) {
         entries.retain(|key, _| key == "version" || part.keys().contains(&key.as_str()));
     }

@@ -46,9 +46,9 @@ pub fn run_for_real(
 ) -> Result<ExitCode> {
     let study = study.for_real(asked.duration)?;
     let runnable = Runnable::of(&study).expect("only studies by simulation can be run");
-    let cores =
-        PlatformArguments { platform: None, cpus: asked.cpus.clone(), clusters: asked.clusters.clone() };
-    let conditions = Conditions::new(cores.resolve()?, asked.repeat, asked.limit);
+    let (cpus, clusters) = (asked.cpus.clone(), asked.clusters.clone());
+    let cores = PlatformArguments { platform: None, cpus, clusters };
+    let conditions = Conditions::new(cores.choice().resolve()?, asked.repeat, asked.limit);
     let default = || Path::new("laxity-results").join(format!("{}-run", study.outline.name));
     let directory = out.map_or_else(default, Path::to_owned);
     let (interrupt, progress) = (interrupt::flag()?, Progress::default());

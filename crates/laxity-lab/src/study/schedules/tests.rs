@@ -84,23 +84,11 @@ fn measured(trials: &Path, trial: &Trial, status: RunStatus, schedule: Option<Sc
         None => [(laxity_run::SCHEDULE.to_owned(), "the kernel refuses the probes".to_owned())].into(),
     };
     let run = Run {
-        id: 0,
-        set: 0,
-        scheduler: trial.scheduler.name.clone(),
-        host: Host::KernelPolicy,
-        repetition: 0,
-        duration: Duration::from_ms(40),
         grace: Duration::from_ms(20),
-        status,
-        placement: None,
         not_measured,
-        notes: vec![],
-        kernel_counters: BTreeMap::new(),
-        overruns: None,
-        job_count: None,
         schedule,
-        disturbance: None,
         jobs: vec![job(0, Some(2 * MS)), job(1, Some(4 * MS)), job(2, Some(15 * MS)), job(3, None)],
+        ..Run::new(trial.scheduler.name.clone(), Host::KernelPolicy, Duration::from_ms(40), status)
     };
     let cpus: CpuList = "0-1".parse().expect("CPUs");
     let machine = Machine {

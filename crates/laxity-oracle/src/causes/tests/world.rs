@@ -3,7 +3,7 @@
 use crate::causes::{Causes, Evidence, causes};
 use crate::{About, Activity, Cause, Definition};
 use laxity_model::{Duration, Platform, PriorityRule, Task, TaskSet};
-use laxity_trace::{Counters, Event, EventKind, Job, JobOutcome, MissCause};
+use laxity_trace::{Event, EventKind, Job, JobOutcome, MissCause};
 
 /// What disturbs a schedule. Times are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,22 +244,11 @@ impl World {
         let (_, period, deadline) = self.tasks[task as usize];
         let release = u64::from(index) * period;
         Job {
-            task,
-            index,
-            release_ns: release,
-            deadline_ns: release + deadline,
             demand_ns: Some(demand),
-            warm_ns: None,
-            outcome: JobOutcome::Completed,
             start_ns: start,
             finish_ns: Some(finish),
             cpu_time_ns: Some(demand),
-            first_cpu: None,
-            last_cpu: None,
-            migrations: None,
-            context_switches: None,
-            counters: Counters::default(),
-            cause: None,
+            ..Job::new((task, index), (release, release + deadline), JobOutcome::Completed)
         }
     }
 
