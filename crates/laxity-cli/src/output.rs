@@ -1,10 +1,11 @@
 //! Standard output: data for other programs, whole or not at all.
 
 use crate::tables::wrapped;
-use laxity_model::{Diagnostic, Failure, Result, shown_json, shown_lines, shown_message};
+use laxity_model::{Diagnostic, Failure, Result, ShownPath as _, shown_json, shown_lines, shown_message};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use unicode_width::UnicodeWidthStr as _;
@@ -199,6 +200,17 @@ pub fn json_text(value: &impl Serialize) -> Result<String> {
 /// Why there is no JSON document.
 pub fn no_json(error: &serde_json::Error) -> Diagnostic {
     Diagnostic::environment(format!("cannot write JSON: {error}"))
+}
+
+/// Says where a page is.
+pub fn note_page(page: &Path) {
+    note(format_args!("report: {}", page.canonicalize().as_deref().unwrap_or(page).shown()));
+}
+
+/// Says what there is although a signal has asked for the end. The exit code for that.
+pub fn interrupted(words: impl std::fmt::Display) -> ExitCode {
+    say(format_args!("interrupted{words}"));
+    ExitCode::from(INTERRUPTED)
 }
 
 /// Success, or the exit code for misses.

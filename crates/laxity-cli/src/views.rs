@@ -1,39 +1,26 @@
 //! The schedule of a run to look at: as text, as a Gantt chart, in Perfetto, in a browser.
 
+use crate::arguments::ViewArguments;
 use crate::output;
 use laxity_model::{
     CpuList, Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable, shown,
     write_file,
 };
-use laxity_oracle::Verdict;
 use laxity_report::timeline::{Fates, FirstMiss, default_window, gantt, html, perfetto, text};
-use laxity_trace::{Event, EventsReader, Manifest, Run};
+use laxity_trace::{Event, EventsReader, Run};
 use std::fs::File;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Columns where their number is not known.
-const WIDTH_DEFAULT: u16 = 100;
 /// Text is handed on in pieces of about this size.
 const PIECE: usize = 1 << 16;
 
 /// What to show of every run.
-#[derive(Debug, Clone, Default)]
-pub struct Views {
-    /// A line per event.
-    pub text: bool,
-    /// A chart of a window.
-    pub gantt: bool,
-    /// Where the window or the text begins.
-    pub from: Option<Duration>,
-    /// Where it ends.
-    pub to: Option<Duration>,
-    /// A file for Perfetto.
-    pub perfetto: Option<PathBuf>,
-    /// A page to zoom in.
-    pub html: Option<PathBuf>,
-    /// Whether those files are replaced if they are there already.
-    pub replace: bool,
+pub struct Views<'a> {
+    /// As it is asked for.
+    pub asked: &'a ViewArguments,
+    /// Whether files that are there already are replaced.
+    pub existing: Existing,
 }
 
 /// A run to show.
@@ -60,35 +47,35 @@ impl Shown<'_> {
     }
 }
 
-impl Views {
+impl Views<'_> {
     /// Whether there is anything to show.
     pub fn any(&self) -> bool {
-        self.text || self.gantt || self.files().next().is_some()
+        self.asked.text || self.asked.gantt || self.files().next().is_some()
     }
 
     /// The files, each of which has one schedule, and their options.
     fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let both = [("--perfetto", &self.perfetto), ("--html", &self.html)];
+        let both = [("--perfetto", &self.asked.perfetto), ("--html", &self.asked.html)];
         both.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)))
     }
 
     /// Refuses a window that is none, and one file for several runs.
     pub fn check(&self, runs: usize) -> Result<()> {
-        if let (Some(from), Some(to)) = (self.from, self.to)
+        if let (Some(from), Some(to)) = (self.asked.from, self.asked.to)
             && from >= to
         {
             return Err(Diagnostic::usage(format!("--from {from} --to {to}: the window is empty"))
                 .hint("let it end after it begins"));
         }
-        let windowed = self.gantt || self.text || self.html.is_some();
-        if (self.from.is_some() || self.to.is_some()) && !windowed {
+        let windowed = self.asked.gantt || self.asked.text || self.asked.html.is_some();
+        if (self.asked.from.is_some() || self.asked.to.is_some()) && !windowed {
             return Err(Diagnostic::usage(
                 "--from and --to say which part of --gantt, --text or --html is shown",
             )
             .hint("add --gantt, --text or --html FILE"));
         }
         for (option, file) in self.files() {
-            check_writable(file, Existing::forced(self.replace))?;
+            check_writable(file, self.existing)?;
             if runs != 1 {
                 return Err(Diagnostic::usage(format!(
                     "{option} {}: it has one run, but there are {runs}",
@@ -105,26 +92,20 @@ impl Views {
 
     /// Shows a run: text and chart on standard output.
     pub fn show(&self, shown: &Shown<'_>) -> Result<()> {
-        if let Some(heading) = shown.heading.as_ref().filter(|_| self.text || self.gantt) {
+        if let Some(heading) = shown.heading.as_ref().filter(|_| self.asked.text || self.asked.gantt) {
             output::print(&format!("{heading}\n"))?;
         }
-        if self.gantt {
+        if self.asked.gantt {
             output::print_coloured(&self.chart(shown)?)?;
         }
-        if self.text {
+        if self.asked.text {
             self.lines(shown)?;
         }
-        if let Some(path) = &self.perfetto {
-            perfetto::write_file(
-                shown.set,
-                shown.cpus,
-                shown.all_events(),
-                path,
-                Existing::forced(self.replace),
-            )?;
+        if let Some(path) = &self.asked.perfetto {
+            perfetto::write_file(shown.set, shown.cpus, shown.all_events(), path, self.existing)?;
             output::note(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.shown()));
         }
-        if let Some(path) = &self.html {
+        if let Some(path) = &self.asked.html {
             let options = html::HtmlOptions {
                 window: self.window(),
                 missed: shown.fates.as_ref().map(Fates::missed),
@@ -132,7 +113,7 @@ impl Views {
                 ..html::HtmlOptions::new("schedule", shown.title)
             };
             let page = html::page(shown.set, shown.cpus, shown.all_events(), &options)?;
-            write_file(path, page.as_bytes(), Existing::forced(self.replace))?;
+            write_file(path, page.as_bytes(), self.existing)?;
             output::note(format_args!("schedule: {}", path.shown()));
         }
         Ok(())
@@ -140,11 +121,11 @@ impl Views {
 
     /// From `--from` to `--to`, or to where the schedule ends.
     fn window(&self) -> (u64, u64) {
-        (self.from.map_or(0, Duration::as_ns), self.to.map_or(u64::MAX, Duration::as_ns))
+        (self.asked.from.map_or(0, Duration::as_ns), self.asked.to.map_or(u64::MAX, Duration::as_ns))
     }
 
     fn chart(&self, shown: &Shown<'_>) -> Result<String> {
-        let (from, to) = match (self.from, self.to) {
+        let (from, to) = match (self.asked.from, self.asked.to) {
             (Some(from), Some(to)) => (from.as_ns(), to.as_ns()),
             (from, to) => {
                 let (begin, end) = default_window(shown.set, FirstMiss::find(shown.all_events())?);
@@ -162,7 +143,7 @@ impl Views {
             window: (from, to),
             known_until_ns: shown.known_until_ns,
             cpus: shown.cpus,
-            width: output::columns().unwrap_or(WIDTH_DEFAULT),
+            width: output::width(),
             tasks: true,
             unicode: terminal,
             color: output::colors(&std::io::stdout()),
@@ -204,27 +185,12 @@ pub fn rows(cpus: &CpuList) -> u32 {
 }
 
 /// What a run is called where several are shown.
-pub fn heading(run: &Run, set: &TaskSet) -> String {
-    let repetition =
-        if run.repetition > 0 { format!(", repetition {}", run.repetition) } else { String::new() };
-    format!("# run {}: {} under {}{repetition}", run.id, set.name(), shown(&run.scheduler))
+pub fn heading_of(run: &Run, set: &TaskSet) -> String {
+    heading(run.id, set.name(), &run.scheduler, run.repetition)
 }
 
-/// The verdict on one run, under its heading.
-pub fn verdict_text(heading: &str, verdict: &Verdict) -> String {
-    format!("{heading}\n{verdict}\n")
-}
-
-/// The runs of a manifest, or the one asked for.
-pub fn chosen(manifest: &Manifest, wanted: Option<u32>) -> Result<Vec<&Run>> {
-    let Some(wanted) = wanted else { return Ok(manifest.runs.iter().collect()) };
-    let found: Vec<&Run> = manifest.runs.iter().filter(|run| run.id == wanted).collect();
-    if found.is_empty() {
-        return Err(Diagnostic::usage(format!(
-            "--run {wanted}: the results have runs 0 to {}",
-            manifest.runs.len().saturating_sub(1)
-        ))
-        .hint("`summary.json` lists them"));
-    }
-    Ok(found)
+/// The same, by its number, its set and scheduler, and its repetition, from 0.
+pub fn heading(id: u32, set: &str, scheduler: &str, repetition: u32) -> String {
+    let repetition = if repetition > 0 { format!(", repetition {repetition}") } else { String::new() };
+    format!("# run {id}: {set} under {}{repetition}", shown(scheduler))
 }

@@ -29,11 +29,13 @@ pub mod places;
 pub mod placing;
 pub mod platforms;
 pub mod promotion;
+pub mod report;
 mod roles;
 pub mod schedulers;
 pub mod settings;
 pub mod simulation;
 pub mod study;
+pub mod verification;
 
 pub use observer::{Caller, Observer, Silent, Step, Steps, check_interrupt, is_over, watched};
 pub use outcome::{Outcome, measure, prove, simulate};

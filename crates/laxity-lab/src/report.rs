@@ -141,8 +141,7 @@ impl<'a> Published<'a> {
             Vec::new()
         });
         let texts = deploy_texts(directory, &plans);
-        let report =
-            report.with_deploy(texts).with_plans(plans.into_iter().map(|(_, plan)| plan).collect());
+        let report = report.with_deploy(texts).with_plans(plans.into_iter().map(|(_, plan)| plan).collect());
         let report = match laxity_trace::runs_with_events(directory)?.is_empty() {
             true => report,
             false => report.with_schedules(directory)?,
@@ -163,11 +162,11 @@ impl<'a> Published<'a> {
 
     /// Why a real run ended before its time, if one did.
     pub fn cut_short(&self) -> Option<&str> {
-        self.report.summary().runs.iter().filter(|run| run.host != Host::Simulator).find_map(|run| {
-            match &run.status {
-                RunStatus::Interrupted { reason, .. } => Some(reason.as_str()),
-                _ => None,
-            }
+        self.report.summary().runs.iter().filter(|run| run.host != Host::Simulator).find_map(|run| match &run
+            .status
+        {
+            RunStatus::Interrupted { reason, .. } => Some(reason.as_str()),
+            _ => None,
         })
     }
 

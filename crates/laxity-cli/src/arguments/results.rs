@@ -1,7 +1,6 @@
 //! `laxity verify` and `laxity report`: what is done with results.
 
 use super::{value, whole};
-use crate::views::Views;
 use clap::Args;
 use laxity_model::Duration;
 use std::path::PathBuf;
@@ -33,20 +32,6 @@ impl ViewArguments {
     /// Whether a file is written.
     pub fn writes(&self) -> bool {
         self.perfetto.is_some() || self.html.is_some()
-    }
-}
-
-impl From<&ViewArguments> for Views {
-    fn from(arguments: &ViewArguments) -> Self {
-        Views {
-            text: arguments.text,
-            gantt: arguments.gantt,
-            from: arguments.from,
-            to: arguments.to,
-            perfetto: arguments.perfetto.clone(),
-            html: arguments.html.clone(),
-            replace: false,
-        }
     }
 }
 

@@ -197,8 +197,7 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
         output::print(&text::text(&answer, &sets, output::columns()))?;
     }
     if answer.interrupted {
-        output::say("interrupted: what was analysed until then is in the answer");
-        return Ok(ExitCode::from(output::INTERRUPTED));
+        return Ok(output::interrupted(": what was analysed until then is in the answer"));
     }
     if arguments.written.write.is_some() {
         let chosen = written::chosen(&answer)?;

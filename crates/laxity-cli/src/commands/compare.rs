@@ -22,7 +22,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         Some(Charges::of_costs(arguments.costs.as_deref(), shipped::located)?.beside_kernel(kernel));
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
     let finished = experiment::measure(&sets, &settings, interrupt)?;
-    conclude(&finished, running, |verdict| verdict.recommended_is_clean)
+    conclude(&finished, running, |report| report.recommendation().misses_nothing)
 }
 
 /// Those asked for, or the six of lelli2012.

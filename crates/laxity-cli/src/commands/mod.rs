@@ -162,28 +162,27 @@ fn below(
 fn conclude(
     finished: &Finished<'_>,
     arguments: &RunningArguments,
-    clean: impl Fn(&report::Found) -> bool,
+    clean: impl Fn(&Report<'_>) -> bool,
 ) -> Result<ExitCode> {
     let evaluated = Report::of(&finished.results)?;
     if let Some(best) = evaluated.deployable() {
         finished.deployment.write(finished.directory.path(), best)?;
     }
-    let verdict = report::publish(finished.directory.path(), evaluated, &[], arguments.json, true)?;
+    let published = report::publish(finished.directory.path(), evaluated, &[], arguments.json, true)?;
     if finished.interrupted {
-        output::say(format_args!(
-            "interrupted: what was measured until then is in {}",
+        return Ok(output::interrupted(format_args!(
+            ": what was measured until then is in {}",
             finished.directory.path().shown()
-        ));
-        return Ok(ExitCode::from(output::INTERRUPTED));
+        )));
     }
-    if !verdict.anything_ran {
+    if !published.anything_ran() {
         return Err(nothing_ran(finished));
     }
-    if let Some(reason) = &verdict.cut_short {
+    if let Some(reason) = published.cut_short() {
         return Err(Diagnostic::environment(format!("a run ended before its time: {reason}"))
             .hint("what was measured until then is in the results directory"));
     }
-    Ok(output::verdict(!arguments.fail_on_miss || clean(&verdict)))
+    Ok(output::verdict(!arguments.fail_on_miss || clean(&published.report)))
 }
 
 /// The reasons why no run was made, each once.

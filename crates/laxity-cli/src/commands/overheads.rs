@@ -4,14 +4,12 @@ use crate::arguments::{count, value};
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::is_over;
-use laxity_lab::overheads::{Probes, record_during, write_costs};
-use laxity_model::{Diagnostic, Duration, OutputDirectory, Result, ShownPath as _, is_begun, plural};
-use laxity_overheads::{Class, Options, Recorded, SamplesFile, terminal};
+use laxity_lab::overheads::{MachineOverheads, Probes, recording_directory};
+use laxity_model::{Diagnostic, Duration, Result, ShownPath as _};
 use rustix::process::{Pid, Signal, kill_process};
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -19,12 +17,6 @@ use std::time::{Duration as Span, Instant};
 
 /// How often it is looked whether it is over.
 const LOOK_EVERY: Span = Span::from_millis(20);
-/// The recording, as `--json` prints it.
-const SUMMARY_FILE: &str = "overheads.json";
-/// Every sample.
-const SAMPLES_FILE: &str = "samples.parquet";
-/// The classes whose costs are of use: of the others no thread has a deadline.
-const REAL_TIME: [Class; 3] = [Class::Deadline, Class::FixedPriority, Class::Ext];
 
 /// Record what scheduling costs on this machine, whatever runs: releases, interrupts, decisions, switches, ticks.
 ///
@@ -72,35 +64,20 @@ pub struct OverheadsArguments {
     pub command: Vec<OsString>,
 }
 
-/// Of each class the threads that were seen.
-type Threads = BTreeMap<Class, BTreeSet<u32>>;
-
 pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     if let Some((program, _)) = arguments.command.split_first() {
         super::exec::check_program(program)?;
     }
-    let out = arguments.out.as_deref().map(|directory| make_room(directory, arguments.force)).transpose()?;
+    let directory = |out: &PathBuf| recording_directory(out, arguments.force);
+    let out = arguments.out.as_ref().map(directory).transpose()?;
     let stop = interrupt::flag()?;
     let probes = if arguments.functions { Probes::Functions } else { Probes::Events };
-    let mut recorder = probes.attach()?;
-    let samples =
-        out.as_ref().map(|out| SamplesFile { directory: out.clone(), name: SAMPLES_FILE.to_owned() });
-    let options = Options { samples, ..Options::default() };
-    let mut threads = Threads::new();
-    let note = |record: &laxity_kernel::rings::Record| {
-        if record.pid != 0 {
-            threads.entry(Class::of(record.policy)).or_default().insert(record.pid);
-        }
-    };
-    let (ended, recorded) = record_during(&mut recorder, &options, note, || wait(arguments, stop));
-    let (ended, recorded) = (ended?, recorded?);
+    let (ended, found) = MachineOverheads::during(probes, out.as_ref(), || wait(arguments, stop))?;
     if let Some(output) = &out {
-        keep(output, arguments, &recorded, &threads)?;
+        found.keep(output, arguments.tasks)?;
+        output::note(format_args!("recording: {}", output.path().shown()));
     }
-    match arguments.json {
-        true => output::print_json(&recorded.summary)?,
-        false => output::print(&text(&recorded, &threads))?,
-    }
+    output::answer(arguments.json, &found.recorded.summary, || found.text())?;
     Ok(match ended {
         Some(status) => code_of(status),
         None if stop.load(Ordering::SeqCst) && arguments.duration.is_some() => {
@@ -108,15 +85,6 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
         }
         None => ExitCode::SUCCESS,
     })
-}
-
-/// Refuses what would be overwritten, before anything is measured.
-fn make_room(directory: &Path, force: bool) -> Result<OutputDirectory> {
-    if is_begun(directory, SUMMARY_FILE, "recording")? && !force {
-        return Err(Diagnostic::usage(format!("{} has a recording already", directory.shown()))
-            .hint("choose another --out, or replace it with --force"));
-    }
-    OutputDirectory::create(directory)
 }
 
 /// Waits until the program has ended, the time is over, or a signal ends the recording; gives how the program
@@ -161,41 +129,4 @@ fn attend(child: &mut Child, stop: &AtomicBool) -> Result<ExitStatus> {
 fn code_of(status: ExitStatus) -> ExitCode {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
-}
-
-fn keep(
-    output: &OutputDirectory,
-    arguments: &OverheadsArguments,
-    recorded: &Recorded,
-    threads: &Threads,
-) -> Result<()> {
-    // Of an earlier recording, of classes that this one may not have.
-    REAL_TIME
-        .iter()
-        .flat_map(|class| ["mean", "max"].map(|which| format!("{}-{which}.csv", class.name())))
-        .try_for_each(|name| output.remove(&name))?;
-    let text = serde_json::to_string_pretty(&recorded.summary).expect("serializes") + "\n";
-    output.write(SUMMARY_FILE, text.as_bytes())?;
-    for class in REAL_TIME {
-        let Some(seen) = threads.get(&class) else { continue };
-        let tasks = arguments.tasks.unwrap_or_else(|| u32::try_from(seen.len()).expect("few threads"));
-        write_costs(output, class.name(), class, &[(tasks, &recorded.groups)], &recorded.summary)?;
-    }
-    output::note(format_args!("recording: {}", output.path().shown()));
-    Ok(())
-}
-
-fn text(recorded: &Recorded, threads: &Threads) -> String {
-    let seen: Vec<String> = REAL_TIME
-        .iter()
-        .filter_map(|class| Some(format!("{} {}", threads.get(class)?.len(), class.name())))
-        .collect();
-    let seen = if seen.is_empty() { "no real-time thread".to_owned() } else { seen.join(", ") };
-    let scheduler = laxity_kernel::attached().map_or(String::new(), |name| format!("; attached: {name}"));
-    format!(
-        "Overheads on kernel {}, {}; threads seen: {seen}{scheduler}. Samples that an interrupt disturbed are counted only.\n\n{}",
-        recorded.summary.kernel,
-        plural(recorded.summary.cpus, "CPU"),
-        terminal(&recorded.summary, None)
-    )
 }

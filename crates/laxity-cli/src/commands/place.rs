@@ -31,12 +31,10 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let places = answer.bins.iter().map(|bin| (bin.cpus.as_str(), &bin.tasks[..]));
     arguments.written.write(|| in_places(&set, places))?;
     if interrupted {
-        output::say("interrupted: this is the best placement that was found until then");
-        return Ok(ExitCode::from(output::INTERRUPTED));
+        return Ok(output::interrupted(": this is the best placement that was found until then"));
     }
     if interrupt.load(SeqCst) {
-        output::say("interrupted: the placement was complete");
-        return Ok(ExitCode::from(output::INTERRUPTED));
+        return Ok(output::interrupted(": the placement was complete"));
     }
     Ok(ExitCode::SUCCESS)
 }

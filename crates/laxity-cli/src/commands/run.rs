@@ -4,6 +4,7 @@ use super::{conclude, settings};
 use crate::arguments::RunArguments;
 use crate::interrupt;
 use laxity_lab::experiment;
+use laxity_lab::report::all_clean;
 use laxity_model::Result;
 use std::process::ExitCode;
 
@@ -14,5 +15,5 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;
     let finished = experiment::measure(&sets, &settings, interrupt)?;
-    conclude(&finished, running, |verdict| verdict.all_clean)
+    conclude(&finished, running, |report| all_clean(report.summary()))
 }

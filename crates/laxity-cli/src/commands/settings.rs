@@ -7,21 +7,16 @@ use crate::shipped;
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
+use laxity_lab::case;
 use laxity_lab::charges::{ChargedFile, Charges};
 use laxity_lab::schedulers::Choice;
 use laxity_lab::settings::answer::Answer;
 use laxity_lab::settings::measured::Measured;
 use laxity_lab::settings::soft::{AskedSoft, soft_tasks};
-use laxity_lab::settings::{Found, Limits, Question};
-use laxity_lab::{case, deploy};
-use laxity_model::{
-    Diagnostic, Names, OutputDirectory, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _,
-    TaskSet,
-};
-use laxity_run::Hierarchy;
+use laxity_lab::settings::{Asked, Limits, Question};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// `laxity settings`.
@@ -102,55 +97,6 @@ pub struct SettingsArguments {
     pub platform: PlatformArguments,
 }
 
-/// The schedulers that are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// The first under which all is proven.
-    Auto,
-    /// This one.
-    One(Scheduler),
-}
-
-const SCOPES: [Scope; 3] = [Scope::Partitioned, Scope::Clustered, Scope::Global];
-
-impl FromStr for Asked {
-    type Err = Diagnostic;
-
-    fn from_str(name: &str) -> Result<Self> {
-        if name == "auto" {
-            return Ok(Asked::Auto);
-        }
-        if name.contains(',') {
-            return Err(Diagnostic::usage(format!("`{name}`: settings are worked out for one scheduler"))
-                .hint("name one of them, or `auto`: the first of several under which all is proven"));
-        }
-        let known = Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == name);
-        known.map(Asked::One).ok_or_else(|| {
-            let names: Vec<&str> = ["auto"].into_iter().chain(Scheduler::ALL.map(Scheduler::name)).collect();
-            Names::of("scheduler", &names).unknown(name)
-        })
-    }
-}
-
-/// What `auto` asks for: scopes with the same cells once.
-fn schedulers(asked: Asked, is_soft: bool, platform: &Platform) -> Result<Vec<Scheduler>> {
-    let Asked::One(scheduler) = asked else {
-        let cells = |scope: &Scope| platform.cells(*scope);
-        let is_first = |&at: &usize| !SCOPES[..at].iter().any(|other| cells(other) == cells(&SCOPES[at]));
-        let rules = [PriorityRule::Given, PriorityRule::EarliestDeadlineFirst];
-        let rules = if is_soft { &rules[1..] } else { &rules[..] };
-        let of = |at: usize| rules.iter().map(move |&rule| Scheduler { scope: SCOPES[at], rule });
-        return Ok((0..SCOPES.len()).filter(is_first).flat_map(of).collect());
-    };
-    if is_soft && scheduler.rule != PriorityRule::EarliestDeadlineFirst {
-        return Err(Diagnostic::usage(format!(
-            "{scheduler} has no settings with which jobs miss deadlines as seldom as asked"
-        ))
-        .hint("--soft takes p-edf, c-edf or g-edf: SCHED_DEADLINE's budgets keep tasks apart"));
-    }
-    Ok(vec![scheduler])
-}
-
 pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let set = arguments.import.read_set(&arguments.set)?;
@@ -171,7 +117,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     )?
     .beside_kernel(kernel);
     let limits = Limits::of(&kernel);
-    let asked = schedulers(arguments.scheduler, !arguments.soft.is_empty(), &platform)?;
+    let asked = arguments.scheduler.schedulers(!arguments.soft.is_empty(), &platform)?;
     let measured = arguments.measured.as_deref().map(Measured::read).transpose()?;
     let soft = soft_tasks(&set, &arguments.soft, measured.as_ref(), limits.rules)?;
     let question = Question {
@@ -185,19 +131,9 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         work_steps: arguments.work,
         interrupt,
     };
-    let (mut found, mut not) = (None, Vec::new());
-    for scheduler in asked {
-        match question.answer(scheduler)? {
-            Ok(one) => {
-                found = Some(one);
-                break;
-            }
-            Err(reason) => not.push(reason),
-        }
-    }
+    let (found, not) = question.first(asked)?;
     if interrupt.load(SeqCst) {
-        output::say("interrupted: the schedulers that were not looked at are left out");
-        return Ok(ExitCode::from(output::INTERRUPTED));
+        return Ok(output::interrupted(": the schedulers that were not looked at are left out"));
     }
     let answer = Answer::of(&question, found.as_ref(), not);
     if arguments.json {
@@ -209,7 +145,8 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         arguments.written.write(|| found.written(&set))?;
     }
     if let (Some(found), Some(directory)) = (&found, &arguments.deploy) {
-        deploy(&set, found, machine.is_this_machine().then_some(&platform), directory)?;
+        found.write(&set, machine.is_this_machine(), directory)?;
+        output::note(format_args!("wrote {}: its README.md says what each file is for", directory.shown()));
     }
     Ok(output::verdict(found.is_some()))
 }
@@ -224,26 +161,5 @@ fn check_deploy(directory: &Path, force: bool) -> Result<()> {
         return Err(Diagnostic::usage(format!("{} is not empty", directory.shown()))
             .hint("choose another directory, or replace the files in it with --force"));
     }
-    Ok(())
-}
-
-/// Writes what is found as files: for this machine, or for another one whose cells are made by cgroup v2.
-fn deploy(set: &TaskSet, found: &Found, here: Option<&Platform>, directory: &Path) -> Result<()> {
-    let output = OutputDirectory::create(directory)?;
-    let hierarchy = match here {
-        Some(_) => Hierarchy::find().ok(),
-        None => Some(Hierarchy::V2("/sys/fs/cgroup".into())),
-    };
-    let machine = match here {
-        Some(_) => laxity_run::online_cpus()?,
-        None => found.cells.iter().flat_map(|cell| cell.cpus.iter()).collect(),
-    };
-    let host = deploy::Host {
-        hierarchy: hierarchy.as_ref(),
-        machine: &machine,
-        interrupt_threads: here.is_some() && deploy::has_interrupt_threads(Path::new("/")),
-    };
-    deploy::write_tree(&output, &found.deployed(set, &host))?;
-    output::note(format_args!("wrote {}: its README.md says what each file is for", directory.shown()));
     Ok(())
 }

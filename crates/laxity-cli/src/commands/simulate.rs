@@ -3,13 +3,14 @@
 use super::{check_length, existing, report, unique};
 use crate::arguments::SimulateArguments;
 use crate::terminal;
-use crate::views::{Shown, Views, heading, open, rows, verdict_text};
+use crate::views::{Shown, Views, heading_of, open, rows};
 use crate::{interrupt, output, shipped};
 use laxity_lab::case::RunSettings;
 use laxity_lab::charges::Charges;
+use laxity_lab::report::all_clean;
 use laxity_lab::schedulers::{Configuration, Scheduled};
 use laxity_lab::simulation::{self, Finished, Mechanics, Settings};
-use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_model::{Diagnostic, Existing, Result, TaskSet};
 use laxity_report::Report;
 use laxity_sim::TICK;
 use laxity_sim::costs::{Costs, read_costs};
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let sets = arguments.import.read_sets(&arguments.sets)?;
-    let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
+    let views = Views { asked: &arguments.views, existing: Existing::forced(arguments.force) };
     if arguments.force && arguments.out.is_none() && !arguments.views.writes() {
         return Err(Diagnostic::usage("--force: nothing is written that could replace something")
             .hint("it goes with --out DIR, --perfetto FILE or --html FILE"));
@@ -35,7 +36,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let mut show = |run: &Run, set: &TaskSet, events: Option<&Path>| match events.filter(|_| views.any()) {
         None => Ok(()),
         Some(path) => {
-            let heading = (runs > 1).then(|| heading(run, set));
+            let heading = (runs > 1).then(|| heading_of(run, set));
             let title = format!("{} on {}", run.scheduler, set.name());
             let known_until_ns = run.horizon().min(run.duration).as_ns();
             let events = &open(path)?;
@@ -50,8 +51,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let finished = simulation::simulate(&sets, &settings, interrupt, &mut show)?;
     let clean = publish(&finished, arguments, &sets)?;
     if finished.interrupted {
-        output::say("interrupted: what was simulated until then is in the answer");
-        return Ok(ExitCode::from(output::INTERRUPTED));
+        return Ok(output::interrupted(": what was simulated until then is in the answer"));
     }
     let verified = finished.verdicts.iter().all(|(_, verdict)| verdict.clean);
     Ok(output::verdict(verified && (clean || !arguments.fail_on_miss)))
@@ -149,19 +149,19 @@ fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet])
     let clean = match &finished.directory {
         Some(directory) => {
             let results = laxity_trace::load(directory.path())?;
-            let verdict = report::publish(
+            let published = report::publish(
                 directory.path(),
                 Report::of(&results)?,
                 &finished.verdicts,
                 arguments.json,
                 tables,
             )?;
-            verdict.all_clean
+            all_clean(published.report.summary())
         }
         None => {
             let report = Report::of_summary(&finished.manifest, finished.summary.clone())?;
             report::print(&report, &finished.verdicts, arguments.json, tables)?;
-            report::all_clean(report.summary())
+            all_clean(report.summary())
         }
     };
     if !arguments.json {
@@ -180,7 +180,7 @@ fn below_servers(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<
         let changes = run.notes.iter().filter(|note| note.starts_with("at ")).cloned();
         let lines: Vec<String> = refused.chain(changes).collect();
         if !lines.is_empty() {
-            text += &format!("{}\n  {}\n", heading(run, &sets[run.set as usize]), lines.join("\n  "));
+            text += &format!("{}\n  {}\n", heading_of(run, &sets[run.set as usize]), lines.join("\n  "));
         }
     }
     match (text.is_empty(), tables) {
@@ -198,8 +198,8 @@ fn verdicts(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<()> {
     let mut text = String::new();
     for (id, verdict) in &finished.verdicts {
         let run = finished.manifest.runs.iter().find(|run| run.id == *id);
-        let what = run.map_or_else(String::new, |run| heading(run, &sets[run.set as usize]));
-        text += &verdict_text(&what, verdict);
+        let what = run.map_or_else(String::new, |run| heading_of(run, &sets[run.set as usize]));
+        text += &format!("{what}\n{verdict}\n");
     }
     if tables {
         output::print(&text)

@@ -91,8 +91,7 @@ impl MachineOverheads {
         let seen = |class: &Class| Some(format!("{} {}", self.threads.get(class)?.len(), class.name()));
         let seen: Vec<String> = REAL_TIME.iter().filter_map(seen).collect();
         let seen = if seen.is_empty() { "no real-time thread".to_owned() } else { seen.join(", ") };
-        let scheduler =
-            laxity_kernel::attached().map_or(String::new(), |name| format!("; attached: {name}"));
+        let scheduler = laxity_kernel::attached().map_or(String::new(), |name| format!("; attached: {name}"));
         let summary = &self.recorded.summary;
         format!(
             "Overheads on kernel {}, {}; threads seen: {seen}{scheduler}. Samples that an interrupt disturbed are counted only.\n\n{}",

@@ -4,10 +4,12 @@
 //! for each scheduler two CSV files of the field's format, means and maxima by number of tasks, which `--costs` takes.
 
 mod kept;
+mod machine;
 mod measured;
 mod recording;
 
 pub use kept::{RunOverheads, costs_files, read, samples_path, text, write_costs};
+pub use machine::{MachineOverheads, recording_directory};
 pub use measured::{Measuring, Subject};
 pub use recording::{Probes, record_during};
 

@@ -6,6 +6,7 @@
 //! 3. What is set is judged once more, as a set in its places: that verdict is the answer.
 
 pub mod answer;
+mod asked;
 mod cells;
 mod limits;
 pub mod measured;
@@ -13,6 +14,7 @@ mod order;
 mod places;
 pub mod soft;
 
+pub use asked::Asked;
 pub use limits::Limits;
 
 use crate::analysis::answer::{VerdictAnswer, VerdictName};
@@ -21,7 +23,7 @@ use crate::charges::{Charges, Failed, PlacedSet, kernel_words};
 use crate::deploy;
 use crate::placing::Placed;
 use cells::{Cells, Chosen, Inside, judged_as};
-use laxity_analysis::scheduler::{Analysed, Asked};
+use laxity_analysis::scheduler::{Analysed, Asked as AskedTest};
 use laxity_analysis::settings::Reservation;
 use laxity_analysis::{Guarantee, Work};
 use laxity_deploy::{DeployPlan, Scheduling};
@@ -165,9 +167,9 @@ impl Found {
 }
 
 impl Question<'_> {
-    fn asked(&self) -> Asked {
+    fn asked(&self) -> AskedTest {
         let work = Work::steps(self.work_steps).unless(self.interrupt);
-        Asked { work, beside: self.charges.beside(), ..Asked::of(Guarantee::Hard) }
+        AskedTest { work, beside: self.charges.beside(), ..AskedTest::of(Guarantee::Hard) }
     }
 
     /// What can be set under a scheduler.
@@ -326,7 +328,7 @@ impl Question<'_> {
             },
         )?;
         let names = placed.names(&set);
-        let [hard, _] = both_verdicts(&placed, |guarantee| Asked { guarantee, ..self.asked() });
+        let [hard, _] = both_verdicts(&placed, |guarantee| AskedTest { guarantee, ..self.asked() });
         let mut answer = VerdictAnswer::of(&hard, &names, &placed, self.asked());
         if answer.verdict != VerdictName::Schedulable {
             let task = answer.task.take();

@@ -3,7 +3,7 @@
 use crate::{output, tables, terminal};
 use laxity_lab::study::PAGE_FILE;
 use laxity_lab::study::described::StudyOutputs;
-use laxity_model::{Result, ShownPath as _};
+use laxity_model::Result;
 use laxity_study::{Conducted, StudyAnswer};
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,14 +29,12 @@ pub fn conclude(
 
 /// Says where the page is, and whether the study is whole.
 pub fn ended(conducted: &Conducted, directory: &Path) -> ExitCode {
-    let page = directory.join(PAGE_FILE);
-    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
+    output::note_page(&directory.join(PAGE_FILE));
     if conducted.complete {
         return ExitCode::SUCCESS;
     }
-    output::say(format_args!(
-        "interrupted: {} points are finished and kept; the same command goes on",
+    output::interrupted(format_args!(
+        ": {} points are finished and kept; the same command goes on",
         conducted.points.len()
-    ));
-    ExitCode::from(output::INTERRUPTED)
+    ))
 }

@@ -168,8 +168,7 @@ pub fn measured(sweep: &Sweep, trials: &[Trial], interrupt: &'static AtomicBool)
 /// The reasons, unless it was interrupted.
 pub fn nothing(sweep: &Sweep, what: &str, refused: &[(Trial, String)], all: bool) -> Result<ExitCode> {
     if !all {
-        output::say(format_args!("interrupted before anything was {what}"));
-        return Ok(ExitCode::from(output::INTERRUPTED));
+        return Ok(output::interrupted(format_args!(" before anything was {what}")));
     }
     let mut reasons: Vec<&str> = refused.iter().map(|(_, why)| why.as_str()).collect();
     reasons.dedup();
@@ -191,8 +190,7 @@ pub fn conclude(sweep: &Sweep, refused: &[(Trial, String)]) {
             output::say(format_args!("{} not measured: {why}", trial.scheduler));
         }
     }
-    let page = sweep.directory.join(PAGE_FILE);
-    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
+    output::note_page(&sweep.directory.join(PAGE_FILE));
 }
 /// The exit code of a study of which so many trials are left, although all were tried or because an interruption came.
 pub fn ended(all: bool, open: usize) -> ExitCode {
@@ -200,6 +198,5 @@ pub fn ended(all: bool, open: usize) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let left = plural(open, "run");
-    output::say(format_args!("interrupted with {left} to go; the same command continues there"));
-    ExitCode::from(output::INTERRUPTED)
+    output::interrupted(format_args!(" with {left} to go; the same command continues there"))
 }
