@@ -20,5 +20,7 @@ pub use results::{ReportArguments, VerifyArguments, ViewArguments};
 pub use running::{CompareArguments, RunArguments, RunningArguments};
 pub use server::{ServerArguments, double_hit};
 pub use simulate::SimulateArguments;
-pub use values::{count, share, share_or_kernel, simulated, switch, value, whole, worded};
+pub use values::{
+    count, or_lelli2012, share, share_or_kernel, simulated, switch, threads, value, whole, worded,
+};
 pub use write::WriteArguments;

@@ -34,6 +34,11 @@ pub fn verbose() -> bool {
     SAID.get().is_some_and(|&(_, verbose)| verbose)
 }
 
+/// Whether a note on a placement is shown: how the integer program came to it is evidence.
+pub fn shows(note: &str) -> bool {
+    verbose() || !note.starts_with("ilp: ")
+}
+
 /// Says what went well, such as where something was written, unless `--quiet` forbids it.
 pub fn note(words: impl std::fmt::Display) {
     if !quiet() {

@@ -5,7 +5,8 @@
 //! `/usr/share/laxity`. Platforms and overheads are in the program, too, by name (`laxity list`).
 
 use crate::output;
-use laxity_model::ShownPath as _;
+use laxity_model::{Result, ShownPath as _};
+use laxity_sim::costs::{Costs, read_costs};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,11 @@ pub fn located(path: &Path) -> Cow<'_, Path> {
         said.push(file.clone());
     }
     Cow::Owned(file)
+}
+
+/// The costs of a file; none without one.
+pub fn costs(file: Option<&Path>) -> Result<Costs> {
+    file.map_or_else(|| Ok(Costs::default()), |file| read_costs(&located(file)))
 }
 
 /// Words in which shipped files are named as they are found from here.

@@ -46,6 +46,17 @@ pub fn count(text: &str) -> std::result::Result<u32, String> {
     whole(1..=u64::from(u32::MAX))(text)
 }
 
+/// The threads that were asked for, or one per CPU of this machine.
+pub fn threads(asked: Option<u16>) -> usize {
+    let one_per_cpu = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    asked.map_or_else(one_per_cpu, usize::from)
+}
+
+/// The schedulers that were asked for, or the six of lelli2012.
+pub fn or_lelli2012(asked: &[Configuration]) -> Vec<Configuration> {
+    if asked.is_empty() { Configuration::lelli2012() } else { asked.to_vec() }
+}
+
 /// `on` or `off`.
 pub fn switch(text: &str) -> std::result::Result<bool, String> {
     match text {

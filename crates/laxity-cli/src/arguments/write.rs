@@ -5,6 +5,7 @@ use clap::Args;
 use laxity_model::{
     Diagnostic, Existing, Result, STANDARD, ShownPath as _, TaskSet, check_writable, write_file,
 };
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// `--write FILE`.
@@ -22,8 +23,13 @@ pub struct WriteArguments {
 
 impl WriteArguments {
     /// Whether the task set is all that goes to standard output.
-    pub fn to_standard_output(&self) -> bool {
+    fn to_standard_output(&self) -> bool {
         self.write.as_deref() == Some(Path::new(STANDARD))
+    }
+
+    /// Writes an answer to standard output, as JSON or as text; not where the task set is all that goes there.
+    pub fn answer(&self, json: bool, answer: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+        if self.to_standard_output() { Ok(()) } else { output::answer(json, answer, text) }
     }
 
     /// Refuses what cannot be written before anything is worked out.

@@ -6,7 +6,7 @@ pub mod text;
 use super::unique;
 use crate::arguments::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, one_placement,
-    value, whole, worded,
+    threads, value, whole, worded,
 };
 use crate::{interrupt, output, shipped, terminal};
 use clap::Args;
@@ -191,11 +191,7 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
         interrupted: schedulers.len() < sets.len() * settings.schedulers.len() || interrupt.load(SeqCst),
         schedulers,
     };
-    if arguments.json {
-        output::print_json(&answer)?;
-    } else if !arguments.written.to_standard_output() {
-        output::print(&text::text(&answer, &sets, output::columns()))?;
-    }
+    arguments.written.answer(arguments.json, &answer, || text::text(&answer, &sets))?;
     if answer.interrupted {
         return Ok(output::interrupted(": what was analysed until then is in the answer"));
     }
@@ -241,10 +237,6 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
     let machine = arguments.platform.choice();
     let platform = machine.resolve_simulated()?;
     let charges = charges.beside_kernel(machine.kernel_of(&platform, arguments.assume_no_background));
-    let threads = match arguments.threads {
-        Some(threads) => usize::from(threads),
-        None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-    };
     let schedulers = match arguments.schedulers.is_empty() {
         true => Scheduler::LELLI2012.map(Analysed::from).to_vec(),
         false => unique(arguments.schedulers.iter().copied()),
@@ -261,7 +253,7 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         sensitivity: arguments.sensitivity,
         placement: arguments.placement.settings(platform, below)?,
         charges,
-        threads,
+        threads: threads(arguments.threads),
         interrupt,
     })
 }

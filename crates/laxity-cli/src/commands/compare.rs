@@ -1,21 +1,19 @@
 //! `laxity compare`.
 
 use super::{conclude, settings};
-use crate::arguments::CompareArguments;
+use crate::arguments::{CompareArguments, or_lelli2012};
 use crate::{interrupt, shipped};
 use laxity_lab::charges::{Charges, Kernel};
 use laxity_lab::experiment;
-use laxity_lab::schedulers::Configuration;
 use laxity_lab::simulation::Mechanics;
 use laxity_model::{Duration, Result, TaskSet};
-use laxity_sim::costs::{Costs, read_costs};
 use std::process::ExitCode;
 
 pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let running = &arguments.running;
     let sets = running.import.read_sets(&running.sets)?;
-    let mut settings = settings(running, schedulers(arguments), ("compare", 3))?;
+    let mut settings = settings(running, or_lelli2012(&arguments.schedulers), ("compare", 3))?;
     settings.simulate = mechanics(arguments, &sets)?;
     let kernel = Kernel::running(&settings.platform().cpus(), arguments.assume_no_background);
     settings.analyse =
@@ -25,14 +23,6 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     conclude(&finished, running, |report| report.recommendation().misses_nothing)
 }
 
-/// Those asked for, or the six of lelli2012.
-fn schedulers(arguments: &CompareArguments) -> Vec<Configuration> {
-    if arguments.schedulers.is_empty() {
-        return Configuration::lelli2012();
-    }
-    arguments.schedulers.clone()
-}
-
 /// What simulations beside the measurements cost; nothing if there are to be none.
 ///
 /// Errors: a costs file that is wrong, or too much for one of the sets: before anything is measured.
@@ -40,10 +30,7 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
     if arguments.no_simulation {
         return Ok(None);
     }
-    let costs = match &arguments.costs {
-        Some(file) => read_costs(&shipped::located(file))?,
-        None => Costs::default(),
-    };
+    let costs = shipped::costs(arguments.costs.as_deref())?;
     for set in sets {
         let tasks = u32::try_from(set.real_time().count()).unwrap_or(u32::MAX);
         costs.check(tasks).map_err(|error| error.context(format!("task set `{}`", set.name())))?;

@@ -3,9 +3,11 @@
 use crate::arguments::value;
 use crate::output;
 use clap::Args;
-use laxity_doctor::{ALL, Check, Diagnosis, Evidence, Finding, Host, Kind, Probes, Severity, examine, named};
+use laxity_doctor::{
+    ALL, Check, Diagnosis, Evidence, Finding, Host, Kind, Probes, Severity, Unmade, examine, named,
+};
 use laxity_lab::platforms::restrict;
-use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result};
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, plural};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -100,10 +102,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
         host.measure_wakeups();
     }
     let diagnosis = examine(&host, &wanted, &accepted);
-    match arguments.json {
-        true => output::print_json(&diagnosis)?,
-        false => output::print(&text(&diagnosis, output::verbose(), width()))?,
-    }
+    output::answer(arguments.json, &diagnosis, || text(&diagnosis, output::verbose(), width()))?;
     Ok(output::verdict(diagnosis.findings.is_empty()))
 }
 
@@ -154,31 +153,26 @@ fn text(diagnosis: &Diagnosis, verbose: bool, width: usize) -> String {
             }
         }
     };
-    let unmade = |all: &'_ [laxity_doctor::Unmade]| {
-        all.iter().map(|one| (one.check.clone(), one.reason.clone())).collect::<Vec<_>>()
-    };
     let accepted = diagnosis.accepted.iter().map(|one| (one.check.as_str(), format!("{}.", one.what)));
     section("ACCEPTED (found, and does not count)", accepted.collect());
-    let unseen = unmade(&diagnosis.unseen);
-    section(
-        "UNSEEN (neither passed nor a finding)",
-        unseen.iter().map(|(a, b)| (a.as_str(), b.clone())).collect(),
-    );
+    section("UNSEEN (neither passed nor a finding)", unmade(&diagnosis.unseen));
     if verbose {
         let all = |one: &laxity_doctor::Passed| one.evidence.iter().map(said).collect::<Vec<_>>().join("; ");
         let passed = diagnosis.passed.iter().map(|one| (one.check.as_str(), all(one)));
         section("PASSED", passed.collect());
-        let elsewhere = unmade(&diagnosis.not_applicable);
-        section("DOES NOT APPLY", elsewhere.iter().map(|(a, b)| (a.as_str(), b.clone())).collect());
+        section("DOES NOT APPLY", unmade(&diagnosis.not_applicable));
     }
     text
+}
+
+fn unmade(checks: &[Unmade]) -> Vec<(&str, String)> {
+    checks.iter().map(|one| (one.check.as_str(), one.reason.clone())).collect()
 }
 
 fn headline(diagnosis: &Diagnosis) -> String {
     let findings = match diagnosis.findings.len() {
         0 => "No finding".to_owned(),
-        1 => "1 finding".to_owned(),
-        many => format!("{many} findings"),
+        some => plural(some, "finding"),
     };
     let grave = Severity::ALL.map(|severity| (diagnosis.count(severity), severity.name()));
     let grave: Vec<String> =
@@ -255,7 +249,7 @@ fn row(text: &mut String, name: &str, words: &str, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity_doctor::{Remedy, Unmade};
+    use laxity_doctor::Remedy;
 
     fn diagnosis() -> Diagnosis {
         Diagnosis {

@@ -23,11 +23,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     case::check_real_time(&set)?;
     let settings = settings(arguments, interrupt)?;
     let (answer, interrupted) = place::place(&set, &settings)?;
-    if arguments.json {
-        output::print_json(&answer)?
-    } else if !arguments.written.to_standard_output() {
-        output::print(&table(&answer))?
-    }
+    arguments.written.answer(arguments.json, &answer, || table(&answer))?;
     let places = answer.bins.iter().map(|bin| (bin.cpus.as_str(), &bin.tasks[..]));
     arguments.written.write(|| in_places(&set, places))?;
     if interrupted {
@@ -112,9 +108,7 @@ fn table(answer: &Answer) -> String {
         let cpus = group.cpus.join("; ");
         text += &format!("group {} is split over {}\n", group.name, cpus_named(cpus));
     }
-    // How the integer program came to its placement is evidence; what it came to is said above.
-    let shown = |note: &&String| output::verbose() || !note.starts_with("ilp: ");
-    for note in answer.notes.iter().filter(shown) {
+    for note in answer.notes.iter().filter(|note| output::shows(note)) {
         text += &format!("note: {note}\n");
     }
     text

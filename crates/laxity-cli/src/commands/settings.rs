@@ -136,11 +136,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         return Ok(output::interrupted(": the schedulers that were not looked at are left out"));
     }
     let answer = Answer::of(&question, found.as_ref(), not);
-    if arguments.json {
-        output::print_json(&answer)?;
-    } else if !arguments.written.to_standard_output() {
-        output::print(&text::text(&answer, output::columns()))?;
-    }
+    arguments.written.answer(arguments.json, &answer, || text::text(&answer))?;
     if let Some(found) = &found {
         arguments.written.write(|| found.written(&set))?;
     }

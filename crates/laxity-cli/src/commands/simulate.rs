@@ -1,19 +1,18 @@
 //! `laxity simulate`.
 
 use super::{check_length, existing, report, unique};
-use crate::arguments::SimulateArguments;
+use crate::arguments::{SimulateArguments, or_lelli2012, threads};
 use crate::terminal;
 use crate::views::{Shown, Views, heading_of, open, rows};
 use crate::{interrupt, output, shipped};
 use laxity_lab::case::RunSettings;
 use laxity_lab::charges::Charges;
 use laxity_lab::report::all_clean;
-use laxity_lab::schedulers::{Configuration, Scheduled};
+use laxity_lab::schedulers::Scheduled;
 use laxity_lab::simulation::{self, Finished, Mechanics, Settings};
 use laxity_model::{Diagnostic, Existing, Result, TaskSet};
 use laxity_report::Report;
 use laxity_sim::TICK;
-use laxity_sim::costs::{Costs, read_costs};
 use laxity_trace::Run;
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,21 +63,13 @@ fn scratch() -> Result<tempfile::TempDir> {
     })
 }
 
-/// Those asked for, or the six that `compare` runs.
-fn schedulers(arguments: &SimulateArguments) -> Vec<Configuration> {
-    match arguments.scheduler.is_empty() {
-        true => Configuration::lelli2012(),
-        false => arguments.scheduler.clone(),
-    }
-}
-
 fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
     let others = arguments.background > 0 || arguments.busy > 0 || !arguments.changes.is_empty();
     let machine = arguments.platform.choice();
     let platform = machine.resolve_simulated()?;
     let placements = &arguments.placement.placement;
-    let asked = schedulers(arguments);
+    let asked = or_lelli2012(&arguments.scheduler);
     let schedulers = unique(asked.iter().flat_map(|scheduler| scheduler.placed_by(placements, &platform)));
     let refused_run = schedulers.iter().any(Scheduled::has_servers);
     if let Some(size) = arguments.below.sizes.first().filter(|_| !others && !refused_run) {
@@ -98,14 +89,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     if arguments.at_ticks {
         below.tick = TICK;
     }
-    let costs = match &arguments.costs {
-        Some(file) => read_costs(&shipped::located(file))?,
-        None => Costs::default(),
-    };
-    let threads = match arguments.threads {
-        Some(threads) => usize::from(threads),
-        None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-    };
+    let costs = shipped::costs(arguments.costs.as_deref())?;
     let charges = Charges::of_costs(arguments.costs.as_deref(), shipped::located)?
         .beside_kernel(machine.kernel_of(&platform, false));
     Ok(Settings {
@@ -139,7 +123,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         scratch: None,
         verify: arguments.verify,
         tolerate: arguments.tolerate,
-        threads,
+        threads: threads(arguments.threads),
     })
 }
 

@@ -5,17 +5,14 @@ use crate::output;
 use crate::tables::{fitted, table};
 use comfy_table::{CellAlignment, ColumnConstraint};
 use laxity_lab::analysis::answer::{
-    Answer, BoundsAnswer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer,
-    SchedulerAnswer,
+    Answer, BoundsAnswer, BoundsKind, CellAnswer, FewestProcessors, GuaranteeAnswer, LargestScaling,
+    OverheadsAnswer, SchedulerAnswer,
 };
 use laxity_model::{Duration, TaskSet, cpus_named, plural, shown};
 
-/// Width of tables where there is no terminal.
-const WIDTH: u16 = 100;
-
 /// Everything about all sets.
-pub fn text(answer: &Answer, sets: &[TaskSet], columns: Option<u16>) -> String {
-    let width = columns.unwrap_or(WIDTH);
+pub fn text(answer: &Answer, sets: &[TaskSet]) -> String {
+    let width = output::width();
     let mut text = String::new();
     let mut rest = &answer.schedulers[..];
     for set in sets {
@@ -64,10 +61,8 @@ fn lines(
     of: impl Fn(&SchedulerAnswer) -> &Vec<String>,
 ) -> String {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
-    // How the integer program came to its placement is evidence.
-    let is_shown = |note: &&String| output::verbose() || !note.starts_with("ilp: ");
     for one in schedulers {
-        for note in of(one).iter().filter(is_shown) {
+        for note in of(one).iter().filter(|note| output::shows(note)) {
             match notes.iter_mut().find(|(text, _)| text == note) {
                 Some((_, names)) => names.push(&one.scheduler),
                 None => notes.push((note, vec![&one.scheduler])),
@@ -256,9 +251,9 @@ fn scaling(answer: &LargestScaling) -> String {
     }
 }
 
-fn word(guarantee: laxity_lab::analysis::answer::GuaranteeAnswer) -> &'static str {
+fn word(guarantee: GuaranteeAnswer) -> &'static str {
     match guarantee {
-        laxity_lab::analysis::answer::GuaranteeAnswer::Hard => "hard",
-        laxity_lab::analysis::answer::GuaranteeAnswer::Soft => "soft",
+        GuaranteeAnswer::Hard => "hard",
+        GuaranteeAnswer::Soft => "soft",
     }
 }

@@ -1,20 +1,18 @@
 //! The answer in tables and words.
 
+use crate::output;
 use crate::tables::{fitted, table};
 use laxity_lab::settings::answer::{Answer, CellSettings, SettingsAnswer, TaskSettings};
 use laxity_model::{Duration, Utilization, cpus_named};
 
-/// Width of tables where there is no terminal.
-const WIDTH: u16 = 100;
-
 /// Everything.
-pub fn text(answer: &Answer, columns: Option<u16>) -> String {
+pub fn text(answer: &Answer) -> String {
     let mut text = String::new();
     match &answer.settings {
         None => {
             text += &format!("{}: nothing is proven on platform `{}`\n", answer.task_set, answer.platform)
         }
-        Some(settings) => text += &of_settings(answer, settings, columns.unwrap_or(WIDTH)),
+        Some(settings) => text += &of_settings(answer, settings, output::width()),
     }
     for not in &answer.not_proven {
         let task = not.task.as_ref().map_or(String::new(), |task| format!("task `{task}`: "));

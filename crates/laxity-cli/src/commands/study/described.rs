@@ -3,7 +3,7 @@
 use super::conclusion::{conclude, ended};
 use super::progress::watching;
 use super::real::{RealArguments, run_for_real};
-use crate::arguments::whole;
+use crate::arguments::{threads, whole};
 use crate::{interrupt, output, shipped};
 use clap::Args;
 use laxity_lab::study::described::StudyOutputs;
@@ -89,10 +89,7 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
     }
     let default = || Path::new("laxity-results").join(&study.outline.name);
     let directory = arguments.out.clone().unwrap_or_else(default);
-    let threads = match arguments.threads {
-        Some(threads) => usize::from(threads),
-        None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-    };
+    let threads = threads(arguments.threads);
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
     let conducted =
