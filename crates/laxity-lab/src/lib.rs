@@ -9,8 +9,10 @@
 //!
 //! [`schedulers`] reads names, [`placing`] has tasks in cells, [`charges`] what scheduling and the kernel cost a proof, and [`places`]
 //! finds where tasks go; a [`case::Case`] is a set under a scheduler in its places, which all three start from. [`settings`] asks for
-//! parameters instead of verdicts, [`deploy`] makes files of what was chosen and reads a machine back, [`study`] measures and shows studies, [`overheads`] records what scheduling costs, and [`promotion`] is the authority of a loaded
-//! amp-rm.
+//! parameters instead of verdicts, [`deploy`] makes files of what was chosen and reads a machine back, [`study`] measures and shows
+//! studies, [`overheads`] records what scheduling costs, [`loading`] has a policy schedule the machine until it is stopped, and
+//! [`promotion`] is the authority of a loaded amp-rm. [`platforms`] and [`files`] read what a user names; [`report`] and
+//! [`verification`] answer from a results directory.
 
 pub mod analysis;
 pub mod case;

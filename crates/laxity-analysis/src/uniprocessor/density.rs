@@ -10,7 +10,7 @@
 //!
 //! Sufficient; exact where no window is shorter than a period.
 
-use super::alone;
+use super::{window, windows_hold_jobs};
 use crate::{
     Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
 };
@@ -46,12 +46,7 @@ impl Test for Density {
     }
 
     fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
-        alone(processors)?;
-        work.take(tasks.len() as u64)?;
-        let window = |task: &SporadicTask| task.deadline_rel_ns.saturating_sub(task.jitter_ns);
-        if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet_ns) {
-            return Ok(Verdict::fails_at(at));
-        }
+        windows_hold_jobs(tasks, processors, work)?;
         // U <= 1 has been checked.
         if tasks.iter().all(|task| window(task) >= task.period_ns) {
             return Ok(Verdict::SCHEDULABLE);

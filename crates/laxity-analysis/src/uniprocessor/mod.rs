@@ -16,7 +16,7 @@ pub use rta::FixedPriorityRta;
 pub use tardiness::FixedPriorityTardiness;
 pub use time_demand::TimeDemand;
 
-use crate::{SporadicTask, Verdict};
+use crate::{SporadicTask, Verdict, Work};
 
 /// Longer windows (ns; 36 years) are not looked into: a test that needs one is out of work. So 64 bits are enough: what tasks
 /// request is compared with a window, or with a limit of this size, whenever jobs of one task have been added, and these are at
@@ -26,6 +26,19 @@ const WINDOW_MAX: u64 = 1 << 60;
 /// What a test for one processor begins with: what it says of several.
 fn alone(processors: u32) -> Result<(), Verdict> {
     if processors == 1 { Ok(()) } else { Err(Verdict::needs("m = 1", None)) }
+}
+
+/// What tests for EDF begin with: one processor, a step of work for each task, and a window of at least C after each arrival.
+fn windows_hold_jobs(tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<(), Verdict> {
+    alone(processors)?;
+    work.take(tasks.len() as u64)?;
+    let short = tasks.iter().position(|task| window(task) < task.wcet_ns);
+    short.map_or(Ok(()), |at| Err(Verdict::fails_at(at)))
+}
+
+/// D - J, in which a job that is released as late as it can be must run; 0 where there is no such time.
+fn window(task: &SporadicTask) -> u64 {
+    task.deadline_rel_ns.saturating_sub(task.jitter_ns)
 }
 
 /// How many jobs the last task has in the hyperperiod, the least common multiple of all periods.

@@ -25,7 +25,7 @@
 //! Exact. The witness has the last deadline of a window with too much demand.
 
 use super::requests::Requests;
-use super::{WINDOW_MAX, alone};
+use super::{WINDOW_MAX, window, windows_hold_jobs};
 use crate::{
     Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
     Verdict, Work,
@@ -61,23 +61,13 @@ impl Test for Qpa {
     }
 
     fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
-        alone(processors)?;
-        work.take(tasks.len() as u64)?;
-        let window = |task: &SporadicTask| task.deadline_rel_ns.saturating_sub(task.jitter_ns);
-        if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet_ns) {
-            return Ok(Verdict::fails_at(at));
-        }
+        windows_hold_jobs(tasks, processors, work)?;
         if tasks.iter().all(|task| window(task) >= task.period_ns) || densities_fit(tasks) {
             return Ok(Verdict::SCHEDULABLE);
         }
         let Some(end) = last_point(tasks, work)? else { return Ok(Verdict::SCHEDULABLE) };
         Ok(Demand::until(tasks, end).go_down(work)?.map_or(Verdict::SCHEDULABLE, Verdict::fails_at))
     }
-}
-
-/// D - J, known to be at least C.
-fn window(task: &SporadicTask) -> u64 {
-    task.deadline_rel_ns - task.jitter_ns
 }
 
 /// More than 2^64 a / b, by at most 1.

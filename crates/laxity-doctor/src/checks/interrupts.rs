@@ -1,7 +1,6 @@
 //! Interrupts of devices, and the watchdogs'.
 
-use super::{NO_OTHER_CPU, cpus_text, number};
-use crate::counters::{mask, written_mask};
+use super::{NO_OTHER_CPU, cpus_text, masked, number};
 use crate::evidence::{Evidence, Unseen, unseen};
 use crate::host::Host;
 use crate::measured::most_interrupts;
@@ -41,7 +40,7 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Minor,
         rule: "some CPUs are not real-time CPUs, and default_smp_affinity has a real-time CPU",
         why: "interrupts of devices that are plugged in or set up later may go to real-time CPUs",
-        judge: default_affinity,
+        judge: |host| masked(host, DEFAULT_MASK, "interrupts of new devices may go to"),
     },
     Check {
         name: "irqbalance",
@@ -165,21 +164,6 @@ fn affinity(host: &Host) -> Judged {
         many => format!("{many} interrupts may go to real-time CPUs"),
     };
     Verdict::found(what, evidence.collect(), Remedy::commands(fix, undo))
-}
-
-fn default_affinity(host: &Host) -> Judged {
-    let Some(rest) = host.rest() else { return Verdict::not_here(NO_OTHER_CPU) };
-    let read = host.text(DEFAULT_MASK)?;
-    let cpus = mask(read.value()).ok_or_else(|| read.not_understood())?;
-    let both = cpus.intersection(host.cpus());
-    match both.is_empty() {
-        true => Verdict::fine(vec![read.evidence()]),
-        false => Verdict::found(
-            format!("interrupts of new devices may go to {}", cpus_text(&both)),
-            vec![read.evidence()],
-            Remedy::write(DEFAULT_MASK, &written_mask(&rest), read.value()),
-        ),
-    }
 }
 
 fn irqbalance(host: &Host) -> Judged {

@@ -1,7 +1,6 @@
 //! What keeps everything else away from real-time CPUs.
 
-use super::{NO_OTHER_CPU, costing, cpus_text};
-use crate::counters::{mask, written_mask};
+use super::{NO_OTHER_CPU, costing, cpus_text, masked};
 use crate::evidence::{Evidence, Unseen, unseen};
 use crate::host::Host;
 use crate::remedy::Remedy;
@@ -64,7 +63,9 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Minor,
         rule: "some CPUs are not real-time CPUs, and the mask of unbound workqueues has a real-time CPU",
         why: "work of the kernel and its drivers that any CPU could do is done on real-time CPUs, too",
-        judge: |host| work(host, "/sys/devices/virtual/workqueue/cpumask", "unbound work of the kernel"),
+        judge: |host| {
+            masked(host, "/sys/devices/virtual/workqueue/cpumask", "unbound work of the kernel may run on")
+        },
     },
     Check {
         name: "writeback",
@@ -72,7 +73,11 @@ pub const CHECKS: &[Check] = &[
         rule: "some CPUs are not real-time CPUs, and the mask of the workqueue writeback has a real-time CPU",
         why: "writing dirty pages to disks, which takes CPU time in bursts, is done on real-time CPUs, too",
         judge: |host| {
-            work(host, "/sys/devices/virtual/workqueue/writeback/cpumask", "the writing of dirty pages")
+            masked(
+                host,
+                "/sys/devices/virtual/workqueue/writeback/cpumask",
+                "the writing of dirty pages may run on",
+            )
         },
     },
 ];
@@ -275,21 +280,5 @@ fn cpuset_load_balance(host: &Host) -> Judged {
             Remedy::write(&file, "1", "0"),
         ),
         _ => Verdict::fine(vec![read.evidence()]),
-    }
-}
-
-/// A mask of CPUs that do work of the kernel: a finding if a real-time CPU is in it.
-fn work(host: &Host, file: &str, what: &str) -> Judged {
-    let Some(rest) = host.rest() else { return Verdict::not_here(NO_OTHER_CPU) };
-    let read = host.text(file)?;
-    let cpus = mask(read.value()).ok_or_else(|| read.not_understood())?;
-    let both = cpus.intersection(host.cpus());
-    match both.is_empty() {
-        true => Verdict::fine(vec![read.evidence()]),
-        false => Verdict::found(
-            format!("{what} may run on {}", cpus_text(&both)),
-            vec![read.evidence()],
-            Remedy::write(file, &written_mask(&rest), read.value()),
-        ),
     }
 }

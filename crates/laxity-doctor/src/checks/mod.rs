@@ -11,6 +11,7 @@ mod power;
 mod schedulers;
 mod virtualization;
 
+use crate::counters::{mask, written_mask};
 use crate::evidence::{Evidence, Unseen};
 use crate::host::{Host, Read};
 use crate::remedy::Remedy;
@@ -97,6 +98,22 @@ fn of_each(file: &str, values: &[(u32, String)]) -> Vec<Evidence> {
 /// The CPUs of such values as text: `CPU 3`, `CPUs 1-3`.
 fn cpus_of(values: &[(u32, String)]) -> String {
     cpus_text(&values.iter().map(|(cpu, _)| *cpu).collect())
+}
+
+/// A mask of CPUs of which something is said: a finding if a real-time CPU is in it.
+fn masked(host: &Host, file: &str, what: &str) -> Judged {
+    let Some(rest) = host.rest() else { return Verdict::not_here(NO_OTHER_CPU) };
+    let read = host.text(file)?;
+    let cpus = mask(read.value()).ok_or_else(|| read.not_understood())?;
+    let both = cpus.intersection(host.cpus());
+    match both.is_empty() {
+        true => Verdict::fine(vec![read.evidence()]),
+        false => Verdict::found(
+            format!("{what} {}", cpus_text(&both)),
+            vec![read.evidence()],
+            Remedy::write(file, &written_mask(&rest), read.value()),
+        ),
+    }
 }
 
 fn cpus_text(cpus: &laxity_model::CpuList) -> String {
