@@ -1,7 +1,7 @@
 //! Standard output: data for other programs, whole or not at all.
 
 use crate::tables::wrapped;
-use laxity_model::{Diagnostic, Failure, Result, ShownPath as _, shown_json, shown_lines, shown_message};
+use laxity_model::{Diagnostic, Failure, Result, ShownPath as _, shown_lines, shown_message};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -193,13 +193,7 @@ pub fn answer(json: bool, value: &impl Serialize, text: impl FnOnce() -> String)
 
 /// Writes one JSON document to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    print_data(&json_text(value)?)
-}
-
-/// A JSON document as people read it, with a line break at its end.
-pub fn json_text(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| no_json(&error))?;
-    Ok(shown_json(&text).into_owned() + "\n")
+    print_data(&laxity_lab::report::json_text(value)?)
 }
 
 /// Why there is no JSON document.

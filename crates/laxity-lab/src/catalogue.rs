@@ -288,17 +288,13 @@ fn limit_in_words(limits: KernelLimits) -> String {
 }
 
 fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
-    use laxity_analysis::{Exactness, Guarantee, Priorities};
+    use laxity_analysis::{Exactness, Priorities};
     let priorities = match info.priorities {
         Priorities::EarliestDeadlineFirst => "EDF",
         Priorities::ZeroLaxity => "EDZL",
         Priorities::FairLateness => "global fair lateness",
         Priorities::Fixed => "fixed priorities",
         Priorities::Pfair => "Pfair",
-    };
-    let guarantee = match info.guarantee {
-        Guarantee::Hard => "hard",
-        Guarantee::Soft => "soft",
     };
     let exactness = match info.exactness {
         Exactness::Exact => "exact",
@@ -307,7 +303,7 @@ fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
     };
     TestAnswer {
         name: info.name,
-        description: format!("{priorities}, {guarantee}, {exactness}"),
+        description: format!("{priorities}, {}, {exactness}", laxity_study::guarantee_name(info.guarantee)),
         source: info.source.to_string(),
         complexity: info.complexity,
         assumptions: info.assumptions,

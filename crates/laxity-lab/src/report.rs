@@ -98,17 +98,17 @@ impl<'a> Answer<'a> {
             results: results.map(|directory| directory.to_string_lossy().into_owned()),
         }
     }
+}
 
-    /// As JSON.
-    ///
-    /// # Errors
-    ///
-    /// A number that JSON has no word for.
-    pub fn text(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self)
-            .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-        Ok(shown_json(&text).into_owned() + "\n")
-    }
+/// An answer as JSON, with a line break at its end.
+///
+/// # Errors
+///
+/// A number or a key that JSON has no word for.
+pub fn json_text(answer: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(answer)
+        .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
+    Ok(shown_json(&text).into_owned() + "\n")
 }
 
 /// A report with all that its results directory has for it.
@@ -151,7 +151,7 @@ impl<'a> Published<'a> {
             Err(_) => report,
         };
         let overheads = overheads::read(directory)?;
-        let text = Answer::in_results(&report, verdicts, &overheads, Some(directory)).text()?;
+        let text = json_text(&Answer::in_results(&report, verdicts, &overheads, Some(directory)))?;
         let phase = observer.begin("writing the report ...", "");
         let written = OutputDirectory::open(directory).and_then(|output| {
             output.write(SUMMARY_FILE, text.as_bytes()).and_then(|()| report.write(&output))

@@ -2,6 +2,7 @@
 
 use crate::arguments::value;
 use crate::output;
+use crate::tables::{wrapped, wrapped_at};
 use clap::Args;
 use laxity_doctor::{
     ALL, Check, Diagnosis, Evidence, Finding, Host, Kind, Probes, Severity, Unmade, examine, named,
@@ -138,8 +139,7 @@ fn list(wanted: &[&'static Check], json: bool) -> Result<()> {
 
 /// The answer first, then each finding, then what was not seen; with `verbose` all else.
 fn text(diagnosis: &Diagnosis, verbose: bool, width: usize) -> String {
-    let mut text = String::new();
-    paragraph(&mut text, &headline(diagnosis), width);
+    let mut text = wrapped("", &headline(diagnosis), width);
     for finding in &diagnosis.findings {
         show(&mut text, finding, width);
     }
@@ -236,14 +236,9 @@ fn measured(text: &mut String, diagnosis: &Diagnosis, width: usize) {
     }
 }
 
-/// Words that are wrapped.
-fn paragraph(text: &mut String, words: &str, width: usize) {
-    *text += &crate::tables::wrapped("", words, width);
-}
-
 /// A row: its name, and words that are wrapped.
 fn row(text: &mut String, name: &str, words: &str, width: usize) {
-    *text += &crate::tables::wrapped_at(INDENT, &format!("  {name:<9} "), words, width);
+    *text += &wrapped_at(INDENT, &format!("  {name:<9} "), words, width);
 }
 
 #[cfg(test)]

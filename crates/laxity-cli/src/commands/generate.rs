@@ -191,7 +191,8 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
         match out {
             Some(path) if single => write_set(path, format, set, existing)?,
             Some(folder) => {
-                create_folder(folder)?;
+                std::fs::create_dir_all(folder)
+                    .map_err(|error| laxity_model::cannot_write(folder, &error))?;
                 write_set(&set_path(folder, set, format), format, set, existing)?;
             }
             None if arguments.json => {}
@@ -290,10 +291,6 @@ fn text_of(set: &TaskSet, format: &str) -> String {
 /// Where a set of several goes.
 fn set_path(folder: &Path, set: &TaskSet, format: &str) -> PathBuf {
     folder.join(format!("{}.{format}", set.name()))
-}
-
-fn create_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| laxity_model::cannot_write(folder, &error))
 }
 
 fn write_set(path: &Path, format: &str, set: &TaskSet, existing: Existing) -> Result<()> {

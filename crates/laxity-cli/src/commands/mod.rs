@@ -109,7 +109,7 @@ fn settings(
             seed: arguments.seed,
             demand: arguments.demand,
             placement: placement.settings(platform, below)?,
-            existing: existing(arguments.force),
+            existing: Existing::forced(arguments.force),
             caller: terminal::caller(),
         },
         simulate: None,
@@ -131,11 +131,6 @@ fn settings(
         record: arguments.record,
         out,
     })
-}
-
-/// What `--force` allows.
-fn existing(force: bool) -> Existing {
-    if force { Existing::Replace } else { Existing::Refuse }
 }
 
 /// The servers for background threads and what is promised below them, which one of the schedulers has to know.

@@ -67,7 +67,7 @@ fn look(arguments: &ReportArguments, views: &Views<'_>) -> Result<ExitCode> {
 /// Writes the answer to standard output.
 pub fn print(report: &Report<'_>, verdicts: &[(u32, Verdict)], json: bool, tables: bool) -> Result<()> {
     match (json, tables) {
-        (true, _) => output::print_data(&Answer::of(report, verdicts).text()?),
+        (true, _) => output::print_json(&Answer::of(report, verdicts)),
         (false, true) => print_styled(|style| report.text(style)),
         (false, false) => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! `laxity simulate`.
 
-use super::{check_length, existing, report, unique};
+use super::{check_length, report, unique};
 use crate::arguments::{SimulateArguments, or_lelli2012, threads};
 use crate::terminal;
 use crate::views::{Shown, Views, heading_of, open, rows};
@@ -101,7 +101,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             seed: arguments.seed,
             demand: arguments.demand,
             placement: arguments.placement.settings(platform, below)?,
-            existing: existing(arguments.force),
+            existing: Existing::forced(arguments.force),
             caller: terminal::caller(),
         },
         mechanics: Mechanics {
