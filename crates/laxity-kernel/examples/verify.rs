@@ -4,8 +4,8 @@
 //! prints all records, `LAXITY_EVENTS=1` all events.
 
 use laxity_kernel::schedule::{Member, Origin, Recording, Schedule, convert, verify};
-use laxity_kernel::{Enrolled, Length, Options, PolicyCpus, Reserve, Scheduler};
-use laxity_model::{BudgetMode, CpuList, Duration, Platform, Policy, PriorityRule, Task, TaskSet};
+use laxity_kernel::{Enrolled, Length, Options, PolicyCpus, Scheduler};
+use laxity_model::{BudgetMode, CpuList, Duration, Platform, Policy, PriorityRule, Reserve, Task, TaskSet};
 use laxity_oracle::{Cluster, Definition, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -92,7 +92,7 @@ fn options(policy: Policy, cpus: u32) -> Options {
         retries_max: 3,
         tasks: 64,
         share_ppm: 1_000_000,
-        reserve: Reserve { period_ns: 1_000_000_000, runtime_ns: 950_000_000 },
+        reserve: Reserve::percent(5, Reserve::WINDOW).expect("a share"),
         cores: Vec::new(),
     }
 }

@@ -29,7 +29,7 @@ pub use kernel::{KERNEL_LEAST, Support, attached, attached_under, is_preempt_rt,
 pub use object::object;
 pub use privilege::{Capability, Privileges};
 pub use redirect::{internal_role, redirect};
-pub use scheduler::{Enrolled, Exit, Length, Options, PolicyCpus, Reserve, Scheduler, built};
+pub use scheduler::{Enrolled, Exit, Length, Options, PolicyCpus, Scheduler, built};
 
 /// Tasks for which the kernel's build has room, in a cell and in all.
 pub const TASKS_MAX: u32 = ffi::LX_HOST_TASKS;

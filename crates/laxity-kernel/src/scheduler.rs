@@ -4,7 +4,7 @@ use crate::object::Opened;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Core, Counters, RunningServer, ffi, kernel, messages};
-use laxity_model::{BudgetMode, Diagnostic, Policy, Result};
+use laxity_model::{BudgetMode, Diagnostic, Policy, Reserve, Result};
 use laxity_sys::{Attributes, policy, set_attributes};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
@@ -16,15 +16,6 @@ pub struct PolicyCpus {
     pub cpus: Vec<u32>,
     /// The socket of each, from 0.
     pub sockets: Vec<u32>,
-}
-
-/// The share of a CPU that real-time tasks leave to background work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reserve {
-    /// Length of the period, in ns.
-    pub period_ns: u64,
-    /// What real-time tasks may use of a CPU in a period while background work waits for it, in ns.
-    pub runtime_ns: u64,
 }
 
 /// How a policy is set up.
@@ -426,8 +417,8 @@ fn setup_of(
             sockets: cell.sockets.iter().max().map_or(1, |last| last + 1),
         },
         share: options.share_ppm,
-        reserve_period: options.reserve.period_ns,
-        reserve_runtime: options.reserve.runtime_ns,
+        reserve_period: options.reserve.window().as_ns(),
+        reserve_runtime: options.reserve.runtime().as_ns(),
         cpu: [0; ffi::LX_HOST_CPUS as usize],
         socket: [0; ffi::LX_HOST_CPUS as usize],
     };

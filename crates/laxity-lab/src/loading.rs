@@ -10,10 +10,10 @@ use crate::observer::{Caller, is_over};
 use crate::platforms::{PlatformChoice, Speeds};
 use crate::promotion::{Authority, Reserved};
 use laxity_analysis::DoubleHit;
-use laxity_kernel::{Counters, Enrolled, Exit, Options, PolicyCpus, Reserve, Scheduler as Attached, Support};
+use laxity_kernel::{Counters, Enrolled, Exit, Options, PolicyCpus, Scheduler as Attached, Support};
 use laxity_model::{
-    BudgetMode, CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope,
-    ServerChoice, cpus_named,
+    BudgetMode, CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Reserve, Result,
+    Scope, ServerChoice, cpus_named,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
@@ -135,7 +135,7 @@ impl Loading {
     fn options(&self) -> Result<Options> {
         let platform = self.platform.resolve()?;
         let scheduler = self.policy;
-        let (period_ns, share) = (self.reserve_period.as_ns(), 100 - u64::from(self.reserve_percent));
+        let share = 100 - u64::from(self.reserve_percent);
         let cells = cells(&platform, scheduler.scope);
         let least = if scheduler.policy.dedicates_a_core() { 2 } else { 1 };
         if let Some(small) = cells.iter().find(|cell| cell.cpus.len() < least) {
@@ -155,7 +155,7 @@ impl Loading {
             retries_max: self.retries_max,
             tasks: self.tasks_max,
             share_ppm: share * 10_000,
-            reserve: Reserve { period_ns, runtime_ns: period_ns / 100 * share },
+            reserve: Reserve::percent(self.reserve_percent, self.reserve_period)?,
             cores: self.cores(&platform, share * 10_000)?,
         })
     }

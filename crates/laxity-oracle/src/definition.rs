@@ -14,8 +14,8 @@ use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
     AnyScheduler, BudgetMode, CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS,
-    LinuxScheduler, OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, Speed, Task,
-    TaskKind, TaskSet, scheduler_of,
+    LinuxScheduler, OnMiss, Platform, PolicyScheduler, PriorityRule, Reserve, Result, Scheduler, Scope,
+    Speed, Task, TaskKind, TaskSet, scheduler_of,
 };
 use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,6 +96,7 @@ pub struct Definition {
     free_arrivals: BTreeSet<u32>,
     transitions: Transitions,
     servers: Vec<(u32, DeferrableServer)>,
+    reserve: Option<(Reserve, bool)>,
     changes: bool,
     laxities: bool,
     seen_from_outside: bool,
@@ -142,6 +143,7 @@ impl Definition {
             free_arrivals: BTreeSet::new(),
             transitions: Transitions::default(),
             servers: Vec::new(),
+            reserve: None,
             changes: false,
             laxities: false,
             seen_from_outside: false,
@@ -226,9 +228,10 @@ impl Definition {
         self.laxities
     }
 
-    /// Whether when laxities run out is known: scheduling takes no time.
+    /// Whether when laxities run out is known: scheduling takes no time, and what was chosen runs.
     pub fn has_exact_laxities(&self) -> bool {
-        self.laxities && self.transitions == Transitions::NONE && !self.seen_from_outside
+        let as_chosen = !self.seen_from_outside && self.reserve.is_none();
+        self.laxities && self.transitions == Transitions::NONE && as_chosen
     }
 
     /// Says on which CPUs other work goes before real-time jobs, and for how long (nowhere without this). By CPU number; each CPU
@@ -236,6 +239,18 @@ impl Definition {
     pub fn with_servers(mut self, servers: Vec<(u32, DeferrableServer)>) -> Self {
         self.servers = servers;
         self
+    }
+
+    /// Says what jobs leave of each CPU to other work (nothing without this), which waits for CPUs of its own if it `has_queues`, one
+    /// for each CPU, and else for any.
+    #[must_use]
+    pub fn with_reserve(self, reserve: Reserve, has_queues: bool) -> Self {
+        Definition { reserve: (!reserve.is_none()).then_some((reserve, has_queues)), ..self }
+    }
+
+    /// See [`Definition::with_reserve`].
+    pub fn reserve(&self) -> Option<(Reserve, bool)> {
+        self.reserve
     }
 
     /// Says that tasks become real-time tasks and background ones, and servers get other sizes, as the trace says when.

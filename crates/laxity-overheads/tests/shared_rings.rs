@@ -2,8 +2,8 @@
 //! sched_ext; without it, it says SKIPPED. In a virtual machine: `laxity vm --exec -- target/release/deps/shared_rings-...`.
 
 use laxity_kernel::rings::{Kind, Record, SampleKind, Switch};
-use laxity_kernel::{Options, PolicyCpus, Reserve, Scheduler};
-use laxity_model::{BudgetMode, Policy};
+use laxity_kernel::{Options, PolicyCpus, Scheduler};
+use laxity_model::{BudgetMode, Policy, Reserve};
 use laxity_overheads::{Recorder, Selection};
 use laxity_sys::{Attributes, policy, set_attributes};
 use laxity_trace::EventKind;
@@ -25,7 +25,7 @@ fn options(cpus: u32) -> Options {
         retries_max: 3,
         tasks: 16,
         share_ppm: 950_000,
-        reserve: Reserve { period_ns: 1_000_000_000, runtime_ns: 950_000_000 },
+        reserve: Reserve::percent(5, Reserve::WINDOW).expect("a share"),
         cores: Vec::new(),
     }
 }

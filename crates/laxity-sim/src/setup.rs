@@ -5,8 +5,8 @@ use crate::changes::{Around, Changes};
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
-    BudgetMode, Cell, CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Result,
-    Scope, Task, TaskSet, cpus_named,
+    BudgetMode, Cell, CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Reserve,
+    Result, Scope, Task, TaskSet, cpus_named,
 };
 use laxity_policy::Table;
 use std::sync::LazyLock;
@@ -49,6 +49,8 @@ pub struct Setup<'a> {
     pub background: &'a Background,
     /// The deferrable servers that let those go first.
     pub servers: &'a Servers,
+    /// What real-time tasks leave of each CPU to those; windows count from instant 0.
+    pub reserve: Reserve,
     /// Real-time tasks of the set that run in the background, ascending: no promise holds for them; they run among
     /// the background tasks, within their affinity.
     pub ordinary: Vec<usize>,
@@ -107,6 +109,7 @@ impl<'a> Setup<'a> {
             costs: &COSTS,
             background: &BACKGROUND,
             servers: &SERVERS,
+            reserve: Reserve::NONE,
             ordinary: Vec::new(),
             changes: &CHANGES,
             at_ticks: false,
@@ -147,6 +150,13 @@ impl<'a> Setup<'a> {
                 self.scheduler
             ))
             .hint("use `amp-rm`, or a policy per CPU such as `p-fpp:rm`"));
+        }
+        if !self.reserve.is_none() && (self.interleaving.is_some() || !self.costs.kernel_is_zero()) {
+            return Err(Diagnostic::usage(format!(
+                "a reserve of {} is simulated where the kernel's work takes no time only",
+                self.reserve
+            ))
+            .hint("leave out --interleave, and simulate with the costs of caches alone or without --costs"));
         }
         self.changes.check(&Around {
             policy: self.scheduler.policy,

@@ -265,7 +265,7 @@ pub(crate) struct RefineFile {
     pub(crate) refine_noise: bool,
 }
 
-/// Background tasks, drawn as calandrino2007 (5.1) does, and the deferrable servers that let them go first.
+/// Background tasks, drawn as calandrino2007 (5.1) does, and the deferrable servers and the reserve that let them go first.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ordinary")]
@@ -283,6 +283,12 @@ pub(crate) struct MixedFile {
     /// Period of the servers, where `server` varies.
     #[serde(default)]
     pub(crate) server_period: Option<String>,
+    /// What real-time tasks leave of every CPU to background tasks while these wait, in percent: 0 to 90. Nothing if it is not given.
+    #[serde(default)]
+    pub(crate) reserve: Option<u8>,
+    /// The time within which `reserve` is granted, 10ms to 10s; 1s if it is not given.
+    #[serde(default)]
+    pub(crate) reserve_period: Option<String>,
 }
 
 /// How real-time tasks are admitted, one by one as they enter, each onto the slowest CPU that can take it.

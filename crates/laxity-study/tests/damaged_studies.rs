@@ -82,7 +82,7 @@ fn a_study_by_simulation() {
         platform = { processors = 4 }
         axis = { of = "utilization", from = 1, to = 3, step = 1 }
         generator = { name = "emberson", tasks = 8, wss = "16KiB,64KiB" }
-        ordinary = { tasks = 2 }
+        ordinary = { tasks = 2, reserve = 5, reserve-period = "20ms" }
         curves = [{ placement = "wfd", scheduler = "p-edf" }, { scheduler = "g-edf" }]
     "#;
     assert!(damage("simulation", whole) > 0);

@@ -306,6 +306,21 @@ fn tasks_are_admitted_as_by_hand() {
     }
 }
 
+/// Where jobs ask for more than the CPU has, a reserve lets background tasks run, and jobs are later.
+#[test]
+fn a_reserve_is_what_background_tasks_have_beside_full_load() {
+    let ordinary = |keys: &str| {
+        let text = OVERRUN.replace("[platform]", &format!("[ordinary]\ntasks = 30\n{keys}[platform]"));
+        let study = study(&text);
+        let done = conducted(&study, 2);
+        let of = |name| means(&study, &done, "wfd", name)[2].expect("three times the WCET");
+        (of("nrt-rt"), of("late-tardiness"), study.description())
+    };
+    let (none, half) = (ordinary(""), ordinary("reserve = 50\nreserve-period = \"10ms\"\n"));
+    assert!(half.0 > none.0 && half.1 > none.1, "{half:?} {none:?}");
+    assert!(half.2 != none.2 && !none.2.to_string().contains("reserve"), "journals without one go on");
+}
+
 /// Sets that fill 95 % of two CPUs: by load, many of them miss deadlines under rate-monotonic priorities; by the test fewer are placed,
 /// and none of these misses.
 const BY_TEST: &str = r#"
@@ -390,6 +405,20 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
             "[[curves]]",
             "[[curves]]\nscheduler = \"p-edf\"\nname = \"wfd\"\n[[curves]]",
             "there twice",
+        ),
+        (OVERRUN, "[platform]", "[ordinary]\nreserve = 5\n[platform]", "there are no background tasks"),
+        (OVERRUN, "[platform]", "[ordinary]\ntasks = 1\nreserve = 91\n[platform]", "91 % is above 90 %"),
+        (
+            OVERRUN,
+            "[platform]",
+            "[ordinary]\ntasks = 1\nreserve = 5\nreserve-period = \"11s\"\n[platform]",
+            "11s is not between 10ms and 10s",
+        ),
+        (
+            OVERRUN,
+            "[platform]",
+            "[ordinary]\ntasks = 1\nreserve-period = \"1s\"\n[platform]",
+            "is of a reserve, and there is none",
         ),
         (ADMITTED, "ignores", "counts", "with the double hit ignored"),
         (ADMITTED, "1ms", "soon", "`soon`"),

@@ -110,6 +110,9 @@ event_kinds! {
     ServerPeriod = "server-period",
     /// See above. Argument: the budget in ns.
     ServerBudget = "server-budget",
+    /// A background task waits from now on: for the CPU, or without one for any. It does until it runs, or is promoted. Argument: its
+    /// id; or task and job, as above. Only where background work has a reserve, under which that matters.
+    BackgroundWait = "background-wait",
 }
 
 /// One event.

@@ -2,7 +2,7 @@
 
 use super::{
     ChangeAt, ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, ViewArguments,
-    simulated, switch, value, whole,
+    reserve_window, simulated, switch, value, whole,
 };
 use clap::Args;
 use laxity_lab::schedulers::Configuration;
@@ -96,6 +96,14 @@ pub struct SimulateArguments {
     /// Background tasks that want the same CPUs all the time, beside the tasks
     #[arg(help_heading = "Workload", long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=1_000))]
     pub busy: u32,
+    /// What real-time tasks leave of every CPU to background tasks, in percent; default: nothing
+    ///
+    /// As `laxity load` has it: in each --reserve-period real-time tasks have a CPU for the rest at most while background tasks wait.
+    #[arg(help_heading = "Machine", long, value_name = "PERCENT", default_value_t = 0, hide_default_value = true, value_parser = whole::<u8>(0..=90))]
+    pub reserve: u8,
+    /// The time within which the reserve is granted
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_window)]
+    pub reserve_period: Duration,
     /// What real-time tasks are below
     #[command(flatten)]
     pub below: ServerArguments,

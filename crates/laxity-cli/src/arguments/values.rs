@@ -1,13 +1,18 @@
 //! How the values of options are read.
 
 use laxity_lab::schedulers::Configuration;
-use laxity_model::Diagnostic;
+use laxity_model::{Diagnostic, Duration, Reserve};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// Parses an option value, keeping the hint.
 pub fn value<T: FromStr<Err = Diagnostic>>(text: &str) -> std::result::Result<T, String> {
     text.parse().map_err(worded)
+}
+
+/// Parses the window of a reserve for background work.
+pub fn reserve_window(text: &str) -> std::result::Result<Duration, String> {
+    Reserve::checked_window(value(text)?).map_err(worded)
 }
 
 /// Parses a scheduler that can be simulated.

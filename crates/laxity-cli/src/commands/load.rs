@@ -1,6 +1,6 @@
 //! `laxity load`: a policy schedules this machine until it is stopped.
 
-use crate::arguments::{PlatformArguments, double_hit, switch, value, whole, worded};
+use crate::arguments::{PlatformArguments, double_hit, reserve_window, switch, value, whole, worded};
 use crate::{interrupt, output, terminal};
 use clap::Args;
 use laxity_lab::loading::{Loading, Report};
@@ -51,7 +51,7 @@ pub struct LoadArguments {
     #[arg(help_heading = "Machine", long, value_name = "PERCENT", default_value_t = 5, value_parser = whole::<u8>(0..=90))]
     pub reserve: u8,
     /// The time within which the reserve is granted
-    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_period)]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_window)]
     pub reserve_period: Duration,
     /// Real-time tasks that a cell has room for
     #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "N", default_value_t = 1024, value_parser = whole::<u32>(1..=u64::from(laxity_kernel::TASKS_MAX)))]
@@ -105,17 +105,6 @@ fn policy(text: &str) -> std::result::Result<PolicyScheduler, String> {
             worded(if unknown { Names::of("policy", &own).unknown(text) } else { error })
         }),
     }
-}
-
-/// Shorter than a tick, and the reserve is none; longer than the kernel's patience, and it throws the scheduler out.
-fn reserve_period(text: &str) -> std::result::Result<Duration, String> {
-    let period: Duration = value(text)?;
-    if period < Duration::from_ms(10) || period > Duration::from_secs(10) {
-        return Err(format!(
-            "{text} is not between 10ms and 10s\nhint: the kernel's own for SCHED_FIFO is 1s"
-        ));
-    }
-    Ok(period)
 }
 
 pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {

@@ -10,7 +10,7 @@ use laxity_lab::charges::Charges;
 use laxity_lab::report::all_clean;
 use laxity_lab::schedulers::Scheduled;
 use laxity_lab::simulation::{self, Finished, Mechanics, Settings};
-use laxity_model::{Diagnostic, Existing, Result, TaskSet};
+use laxity_model::{Diagnostic, Existing, Reserve, Result, TaskSet};
 use laxity_report::Report;
 use laxity_sim::TICK;
 use laxity_trace::Run;
@@ -78,6 +78,13 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         ))
         .hint("add some: --busy N, or --background N"));
     }
+    if arguments.reserve > 0 && !others && !refused_run {
+        return Err(Diagnostic::usage(format!(
+            "--reserve {}: there are no background tasks for which it would be",
+            arguments.reserve
+        ))
+        .hint("add some: --busy N, or --background N"));
+    }
     let mut below = arguments.below.below();
     if below.promises() && !refused_run {
         return Err(Diagnostic::usage(format!(
@@ -114,6 +121,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
             busy: arguments.busy as usize,
+            reserve: Reserve::percent(arguments.reserve, arguments.reserve_period)?,
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },

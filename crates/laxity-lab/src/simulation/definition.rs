@@ -1,10 +1,10 @@
 //! What a simulated schedule claims to be, for the oracles: while it is simulated, or later from its results.
 
 use super::Simulation;
-use super::mechanics::{AT, AT_TICKS, COSTS_TOML, ON_MISS, servers_of};
+use super::mechanics::{AT, AT_TICKS, COSTS_TOML, ON_MISS, RESERVE, servers_of};
 use laxity_model::{
-    BudgetMode, Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
-    scheduler_of,
+    BudgetMode, Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Reserve, Result,
+    TaskSet, scheduler_of,
 };
 use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
 use laxity_sim::Servers;
@@ -49,6 +49,7 @@ pub fn of_simulation(run: &Run, simulation: &Simulation<'_>, tolerate: Duration)
         .with_on_miss(simulation.mechanics.on_miss)
         .with_jobs(simulation.seed, simulation.demand)
         .with_servers(simulation.servers()?.of)
+        .with_reserve(simulation.mechanics.reserve, scheduler.policy.has_queue_per_core())
         .with_transitions(transitions))
 }
 
@@ -105,9 +106,14 @@ pub fn verifiable(
     let definition = Definition::of_run(set, &platform, run)?;
     let transitions = transitions(scheduler.policy, &costs, tasks_most(&definition), tolerate);
     let servers = servers_in(manifest, &platform)?;
+    let reserve: Reserve = match manifest.options.get(RESERVE) {
+        Some(text) => text.parse().map_err(|e: Diagnostic| lacks(RESERVE, &e.message))?,
+        None => Reserve::NONE,
+    };
     let definition = if manifest.options.contains_key(AT) { definition.with_changes() } else { definition };
     let definition = definition
         .with_servers(servers.of)
+        .with_reserve(reserve, scheduler.policy.has_queue_per_core())
         .with_budgets(budgets)
         .with_on_miss(on_miss)
         .with_batching(option::<String>(manifest, "batching")? == "on")

@@ -3,7 +3,7 @@
 use super::changes::ChangeAt;
 use crate::placing::BelowServers;
 use laxity_model::{
-    BudgetMode, Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _,
+    BudgetMode, Cache, CacheKind, Duration, OnMiss, Platform, Reserve, Result, ServerSizes, ShownPath as _,
 };
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, RETRIES_MAX, Servers};
@@ -19,6 +19,9 @@ pub const AT: &str = "at";
 
 /// Name of the manifest's option that the scheduler looks at ticks only, if it does.
 pub const AT_TICKS: &str = "at-ticks";
+
+/// Name of the manifest's option with what real-time tasks leave to background tasks, if anything.
+pub const RESERVE: &str = "reserve";
 
 /// Name of the manifest's option with the costs, as a costs file that needs no other.
 pub const COSTS_TOML: &str = "costs-toml";
@@ -44,6 +47,8 @@ pub struct Mechanics {
     pub background: usize,
     /// How many others are always ready.
     pub busy: usize,
+    /// What real-time tasks leave of each CPU to these.
+    pub reserve: Reserve,
     /// What changes while time goes on, under amp-rm.
     pub changes: Vec<ChangeAt>,
     /// Whether the scheduler looks at ticks of 1 ms only.
@@ -62,6 +67,7 @@ impl Default for Mechanics {
             costs_file: None,
             background: 0,
             busy: 0,
+            reserve: Reserve::NONE,
             changes: Vec::new(),
             at_ticks: false,
         }
@@ -93,7 +99,19 @@ impl Mechanics {
                 platform.name()
             )
         });
-        [Some(note), nothing].into_iter().flatten().collect()
+        [Some(note), nothing, self.reserve_note()].into_iter().flatten().collect()
+    }
+
+    /// What proofs are worth beside the reserve: no test counts it.
+    fn reserve_note(&self) -> Option<String> {
+        (!self.reserve.is_none()).then(|| {
+            format!(
+                "with a reserve of {} of each CPU in {} for background tasks, which no proof and no admission counts: what they say \
+                 holds without it",
+                self.reserve.share(),
+                self.reserve.window()
+            )
+        })
     }
 
     /// All options, as the manifest of a simulation has them.
@@ -109,6 +127,7 @@ impl Mechanics {
         options.extend(below.options());
         options.extend((!self.changes.is_empty()).then(|| (AT.to_owned(), joined(&self.changes))));
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
+        options.extend((!self.reserve.is_none()).then(|| (RESERVE.to_owned(), self.reserve.to_string())));
         options.extend(self.at_ticks.then(|| (AT_TICKS.to_owned(), "on".to_owned())));
         options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
         options

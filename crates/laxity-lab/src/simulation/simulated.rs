@@ -188,6 +188,7 @@ impl Simulation<'_> {
             costs: &self.mechanics.costs,
             background,
             servers,
+            reserve: self.mechanics.reserve,
             at_ticks: self.mechanics.at_ticks,
             ordinary: self.ordinary.clone(),
             changes,

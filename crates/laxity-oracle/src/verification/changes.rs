@@ -45,6 +45,9 @@ impl Verification<'_> {
             self.impossible((task, job), Some(cpu), "becomes a real-time task, which it is");
             return;
         }
+        if let Some(reserves) = &mut self.reserves {
+            reserves.turns_real_time(task);
+        }
         let cluster = self.trace.cpus[cpu].cluster;
         let scale = self.trace.cpus[cpu].rate.scale;
         let of = self.trace.task(task);

@@ -18,10 +18,12 @@ mod laxities;
 mod measured;
 mod one_cpu;
 mod order;
+mod other_work;
 mod periods;
 mod pieces;
 mod pushes;
 mod rank;
+mod reserve;
 mod sequence;
 mod servers;
 mod trace_state;
@@ -41,7 +43,8 @@ use laxity_trace::{Event, EventKind};
 use order::Order;
 use periods::Periods;
 use pushes::Pushes;
-use servers::{Change, Servers};
+use reserve::Reserves;
+use servers::Servers;
 use trace_state::{NONE, Occupant, Pending, Progress, State, TraceState};
 
 /// Verifies a trace while it is read.
@@ -56,6 +59,7 @@ pub struct Verification<'a> {
     batching: Batching,
     pushes: Option<Pushes>,
     servers: Option<Servers>,
+    reserves: Option<Reserves>,
     laxities: Option<Laxities>,
     report: Report,
     now_ns: u64,
@@ -106,6 +110,7 @@ impl<'a> Verification<'a> {
             batching: Batching::new(definition),
             pushes: Pushes::new(definition.transitions(), trace.cpus.len()),
             servers: Servers::new(definition),
+            reserves: Reserves::new(definition, &trace),
             laxities: Laxities::new(definition, trace.tasks.len()),
             trace,
             report: Report::new(Names::new(definition)),
@@ -146,6 +151,7 @@ impl<'a> Verification<'a> {
             }
             Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now_ns, &mut v.report)),
             BackgroundStart | BackgroundStop => self.other_work(event),
+            BackgroundWait => self.other_work_waits(event),
             Promote => self.turns_real_time(event),
             Demote => self.with_job_on_cpu(event, |v, job, cpu| v.turns_ordinary(job, cpu)),
             ServerPeriod => self.server_period(event),
@@ -174,6 +180,9 @@ impl<'a> Verification<'a> {
             }
         }
         self.order.finish(&self.trace, end, &mut self.report);
+        if let Some(reserves) = &mut self.reserves {
+            reserves.finish(&self.trace, end, &mut self.report);
+        }
         if let Some(pushes) = &mut self.pushes {
             pushes.finish(end, &mut self.report);
         }
@@ -210,12 +219,22 @@ impl<'a> Verification<'a> {
         if to <= self.now_ns {
             return;
         }
-        while let Some(at) = self.servers.as_ref().and_then(Servers::next_change).filter(|&at| at <= to) {
+        if self.reserves.is_some() {
+            // What runs from here on says when that is used up.
+            self.close_instant();
+        }
+        while let Some(at) = self.next_change_of_other_work().filter(|&at| at <= to) {
             self.replenish(at);
             self.laxities_run_out(at);
             self.go_to(at);
+            if let Some(reserves) = &mut self.reserves {
+                reserves.count(at);
+            }
             while let Some(change) = self.servers.as_mut().and_then(|servers| servers.change(at)) {
                 self.right_of_other_work(change);
+            }
+            if self.reserves.is_some() && at < to {
+                self.close_instant();
             }
         }
         self.replenish(to);
@@ -228,23 +247,6 @@ impl<'a> Verification<'a> {
         if to > self.now_ns {
             self.close_instant();
             self.now_ns = to;
-        }
-    }
-
-    /// Other work gets a CPU or loses it.
-    fn other_work(&mut self, event: &Event) {
-        self.ordinary_job(event);
-        let (Some(cpu), Some(servers)) = (event.cpu, &mut self.servers) else { return };
-        let runs = event.kind == EventKind::BackgroundStart;
-        if let Some(change) = servers.other_work(cpu, runs, self.now_ns) {
-            self.right_of_other_work(change);
-        }
-    }
-
-    fn right_of_other_work(&mut self, change: Change) {
-        match change {
-            Change::Withdrawn(cluster) => self.order.withdraw(cluster),
-            Change::GivenBack(cluster) => self.order.give_back(cluster),
         }
     }
 
@@ -267,6 +269,10 @@ impl<'a> Verification<'a> {
     }
 
     fn close_instant(&mut self) {
+        if let Some(reserves) = &mut self.reserves {
+            let about = (&self.trace, self.servers.as_ref());
+            reserves.close(about, &mut self.order, self.now_ns, &mut self.report);
+        }
         self.order.close(&self.trace, self.now_ns, &mut self.report);
     }
 
@@ -504,10 +510,17 @@ fn limitation(definition: &Definition, oracle: Oracle) -> Option<String> {
         Oracle::GlobalInvariant | Oracle::WorkConservation => {
             let mut parts = Vec::new();
             if definition.minds_laxity() && !definition.has_exact_laxities() {
-                parts.push(
-                    "what goes first is not checked: where scheduling takes time, when laxities run out does not show"
-                        .to_owned(),
-                );
+                let where_it_is = match definition.reserve() {
+                    None => "where scheduling takes time",
+                    Some(_) => "where CPUs give way to other work",
+                };
+                parts.push(format!(
+                    "what goes first is not checked: {where_it_is}, when laxities run out does not show"
+                ));
+            }
+            if definition.reserve().is_some() {
+                parts
+                    .push("which job waits for a CPU that gives way to other work is not checked".to_owned());
             }
             if !transitions.bound.is_zero() {
                 parts.push(format!("deviations up to {} are tolerated", transitions.bound));

@@ -39,6 +39,10 @@ struct ClusterOrder {
     /// Ready jobs that should run, and the others.
     entitled: BTreeSet<Rank>,
     waiting: BTreeSet<Rank>,
+    /// So many of those that should run may wait (`reserve.rs`).
+    may_wait: usize,
+    /// Some do.
+    has_excused: bool,
     /// Its tasks whose jobs deviate, where kernel work explains deviations.
     deviating: Vec<u32>,
     restricted: bool,
@@ -64,6 +68,8 @@ struct TaskOrder {
     ready: bool,
     entitled: bool,
     touched: bool,
+    /// It is one of those that may wait.
+    excused: bool,
     /// A push of the job was given up, and it has not run since.
     abandoned: bool,
     deviation: Option<Box<Deviation>>,
@@ -82,6 +88,8 @@ pub(super) struct Order {
     clusters: Vec<ClusterOrder>,
     tasks: Vec<TaskOrder>,
     touched: Vec<u32>,
+    /// How many may wait has changed.
+    others_may_wait: bool,
     transitions: Transitions,
     /// Present where kernel work explains deviations.
     pub windows: Option<Windows>,
@@ -105,6 +113,7 @@ impl Order {
             clusters: clusters.collect(),
             tasks: vec![TaskOrder::default(); trace.tasks.len()],
             touched: Vec::new(),
+            others_may_wait: false,
             transitions: definition.transitions(),
             windows: definition.transitions().kernel.map(|kernel| Windows::new(kernel, trace)),
             measured: None,
@@ -166,6 +175,15 @@ impl Order {
         }
     }
 
+    /// So many jobs of the cluster that should run may wait from now on.
+    pub fn let_wait(&mut self, cluster: usize, count: usize) {
+        let of = &mut self.clusters[cluster];
+        let changes = of.may_wait != count;
+        of.touched |= changes;
+        of.may_wait = count;
+        self.others_may_wait |= changes;
+    }
+
     /// It is there again.
     pub fn give_back(&mut self, cluster: u32) {
         let of = &mut self.clusters[cluster as usize];
@@ -184,7 +202,7 @@ impl Order {
         if !order.ready {
             return;
         }
-        order.ready = false;
+        (order.ready, order.excused) = (false, false);
         let rank = (order.key, task);
         let of = &mut self.clusters[cluster as usize];
         of.touched = true;
@@ -230,7 +248,8 @@ impl Order {
         if self.windows.is_some() {
             self.judge_ended(now, report);
         }
-        if self.touched.is_empty() {
+        let others_may_wait = std::mem::take(&mut self.others_may_wait);
+        if self.touched.is_empty() && !others_may_wait {
             return;
         }
         report.checks(Oracle::GlobalInvariant);
@@ -238,6 +257,12 @@ impl Order {
         for cluster in 0..self.clusters.len() {
             if self.clusters[cluster].touched && self.clusters[cluster].free_ties {
                 self.let_equals_stand_in(trace, cluster);
+            }
+        }
+        for cluster in 0..self.clusters.len() {
+            let of = &self.clusters[cluster];
+            if of.touched && (of.may_wait > 0 || of.has_excused) {
+                self.excuse(trace, cluster);
             }
         }
         let mut touched = std::mem::take(&mut self.touched);
@@ -249,7 +274,8 @@ impl Order {
             }
             if !self.clusters[cluster as usize].restricted {
                 let order = &self.tasks[task as usize];
-                let deviates = order.ready && order.entitled && trace.tasks[task as usize].running == 0;
+                let waits = order.ready && order.entitled && trace.tasks[task as usize].running == 0;
+                let deviates = waits && !order.excused;
                 self.set(trace, task, deviates, now, report);
             }
         }
@@ -286,11 +312,35 @@ impl Order {
         }
     }
 
+    /// As many of the jobs that should run, and do not, as may wait: those of highest priority.
+    fn excuse(&mut self, trace: &TraceState, cluster: usize) {
+        let of = &self.clusters[cluster];
+        let mut left = of.may_wait;
+        let mut changed = Vec::new();
+        for &(_, task) in of.entitled.iter().chain(&of.waiting) {
+            let order = &self.tasks[task as usize];
+            let excused = left > 0 && order.entitled && trace.tasks[task as usize].running == 0;
+            left -= usize::from(excused);
+            if excused != order.excused {
+                changed.push((task, excused));
+            }
+        }
+        self.clusters[cluster].has_excused = left < self.clusters[cluster].may_wait;
+        for (task, excused) in changed {
+            self.tasks[task as usize].excused = excused;
+            self.touch(task);
+        }
+    }
+
     fn close_restricted(&mut self, trace: &TraceState, cluster: u32, now: u64, report: &mut Report) {
+        let mut left = self.clusters[cluster as usize].may_wait;
         for &task in &trace.definition.clusters()[cluster as usize].tasks {
             let order = &self.tasks[task as usize];
             let waits = order.ready && trace.tasks[task as usize].running == 0;
             let deviates = waits && self.yielding_cpu(trace, cluster, task).is_some();
+            let excused = deviates && left > 0;
+            left -= usize::from(excused);
+            let deviates = deviates && !excused;
             self.set(trace, task, deviates, now, report);
         }
     }

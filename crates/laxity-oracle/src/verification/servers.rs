@@ -84,6 +84,11 @@ impl Servers {
         of.turn()
     }
 
+    /// Whether other work has the CPU by right.
+    pub fn has_by_right(&self, cpu: u32) -> bool {
+        self.cpus.iter().any(|of| of.number == cpu && of.by_right)
+    }
+
     /// A period of this length begins; whether the one before ends here, if it was as long. Nothing: there is no such CPU.
     pub fn period_begins(&mut self, cpu: u32, period: u64, now: u64) -> Option<Begins> {
         let of = self.cpus.iter_mut().find(|of| of.number == cpu)?;

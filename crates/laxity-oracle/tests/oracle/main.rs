@@ -10,6 +10,7 @@ mod equals;
 mod exhaustive;
 mod late_written;
 mod random;
+mod reserve_written;
 mod restricted;
 mod schema;
 mod texts;

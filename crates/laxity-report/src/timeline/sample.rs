@@ -86,6 +86,7 @@ pub(crate) fn events_of_every_kind() -> Vec<Event> {
         (25_000, Demote, Some(0), Some(1), Some(3), None),
         (25_000, ServerPeriod, Some(0), None, None, Some(10_000)),
         (25_000, ServerBudget, Some(0), None, None, Some(2_000)),
+        (25_000, BackgroundWait, Some(0), Some(1), Some(3), None),
         (25_500, BackgroundStart, Some(0), Some(1), Some(3), None),
         (26_000, BackgroundStop, Some(0), Some(1), Some(3), None),
         (26_000, Promote, Some(0), Some(1), Some(3), None),

@@ -204,6 +204,10 @@ impl Words<'_> {
             EventKind::BackgroundStop if event.task.is_some() => {
                 format!("{job}, of a background task, stops")
             }
+            EventKind::BackgroundWait if event.task.is_some() => {
+                format!("{job}, of a background task, waits")
+            }
+            EventKind::BackgroundWait => format!("{} waits", background(event)),
             EventKind::BackgroundStart => format!("{} starts", background(event)),
             EventKind::BackgroundStop => format!("{} stops", background(event)),
             EventKind::Promote => format!("{job} and what follows it are real-time"),

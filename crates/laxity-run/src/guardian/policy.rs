@@ -2,8 +2,8 @@
 
 use crate::plan::Attachment;
 use laxity_kernel::schedule::Recording;
-use laxity_kernel::{Options, Reserve, RunningServer, Scheduler};
-use laxity_model::{Diagnostic, PolicyScheduler, PriorityRule, Result};
+use laxity_kernel::{Options, RunningServer, Scheduler};
+use laxity_model::{Diagnostic, Duration, PolicyScheduler, PriorityRule, Reserve, Result};
 use std::collections::BTreeMap;
 
 /// A policy that schedules this machine until this is dropped.
@@ -75,6 +75,7 @@ fn options(attachment: &Attachment) -> Result<Options> {
         sockets: cell.sockets.clone(),
     };
     let scheduler = attachment.policy.parse::<PolicyScheduler>()?;
+    let left = Duration::from_ns(period_ns.saturating_sub(runtime_ns));
     Ok(Options {
         policy: scheduler.policy,
         by_period: scheduler.rule == PriorityRule::RateMonotonic,
@@ -85,7 +86,7 @@ fn options(attachment: &Attachment) -> Result<Options> {
         retries_max: attachment.retries_max,
         tasks: attachment.tasks,
         share_ppm: share_ppm(runtime_ns, period_ns)?,
-        reserve: Reserve { period_ns, runtime_ns },
+        reserve: Reserve::new(left, Duration::from_ns(period_ns))?,
         cores: attachment.cores.clone(),
     })
 }

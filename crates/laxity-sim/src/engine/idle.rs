@@ -5,6 +5,7 @@
 //! go on, and those that do leave the CPU to what waits for it.
 
 mod balance;
+mod claims;
 
 use super::masks::Masks;
 use super::queues::{CoreQueue, Queue, Queues};
@@ -13,12 +14,13 @@ use super::{CellState, CpuState, Engine, NEVER, NONE, index_u32};
 use crate::background::{Background, BackgroundSummary};
 use crate::observer::Observer;
 use crate::setup::Setup;
+pub(super) use claims::Phase;
 use laxity_model::Policy;
 use laxity_policy::VirtualTime;
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -54,6 +56,10 @@ pub(super) struct Idle {
     arriving: Vec<u32>,
     /// Where they go before real-time tasks.
     servers: Option<Servers>,
+    /// Where a job has to wait because they do, as CPUs last decided.
+    gave_way: Vec<bool>,
+    /// Which of them are known to wait, and for which CPU ([`NONE`]: any); where that is shown (`idle/claims.rs`).
+    shown: BTreeMap<u32, u32>,
     /// What runs on each CPU.
     on_core: Vec<u32>,
     /// Up to when the job of a task of the set on each CPU is accounted for.
@@ -100,6 +106,8 @@ impl Idle {
             queues,
             arriving: Vec::new(),
             servers: Servers::of(setup),
+            gave_way: vec![false; setup.platform.core_count()],
+            shown: BTreeMap::new(),
             on_core: vec![NONE; setup.platform.core_count()],
             progressed: vec![0; setup.platform.core_count()],
             free: cores.collect(),
@@ -190,13 +198,6 @@ impl Idle {
         Some((core, id))
     }
 
-    /// Where background tasks have begun to go first, or no longer do.
-    fn ask_servers(&mut self, now: u64) -> Vec<u32> {
-        let (queues, masks, on_core) = (&self.queues, &self.masks, &self.on_core);
-        let Some(servers) = &mut self.servers else { return Vec::new() };
-        servers.ask(|core| on_core[core as usize] != NONE, |core| queues.waits_for(core, masks), now)
-    }
-
     /// Whether background tasks go before real-time tasks on the CPU.
     pub fn goes_first(&self, core: u32) -> bool {
         self.servers.as_ref().is_some_and(|servers| servers.goes_first(core))
@@ -262,6 +263,11 @@ impl Idle {
         } else {
             self.turn(id, State::Blocked, now);
         }
+    }
+
+    /// The servers and reserves, where there are any or may be.
+    pub fn servers(&self) -> Option<&Servers> {
+        self.servers.as_ref()
     }
 
     /// The servers, where there are any or may be.
@@ -401,38 +407,6 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         idle.place_arriving(|core| ready_jobs(cells, cpus, core));
     }
 
-    /// The clock of a server has come: it is asked in this instant.
-    pub(super) fn server_clock(&mut self, timer: usize) {
-        self.timers.set(timer, NEVER);
-    }
-
-    /// CPUs on which background tasks begin to go first, or no longer do, decide anew. Whether there are any.
-    pub(super) fn ask_servers(&mut self) -> bool {
-        let now = self.now_ns;
-        let Some(idle) = &mut self.idle else { return false };
-        let changed = idle.ask_servers(now);
-        for &core in &changed {
-            if self.cpus[core as usize].cell == NONE {
-                continue;
-            }
-            if self.has_kernel() {
-                self.kernel_reschedule(core);
-            } else {
-                self.pending.push(core);
-            }
-        }
-        !changed.is_empty()
-    }
-
-    /// What a CPU runs that has decided for `task`: nothing of real time, where background tasks go first.
-    #[inline]
-    pub(super) fn unless_others_go_first(&self, cpu: u32, task: u32) -> u32 {
-        match &self.idle {
-            Some(idle) if !IDEAL && idle.goes_first(cpu) => NONE,
-            _ => task,
-        }
-    }
-
     /// No real-time task has the CPU, or is about to.
     pub(super) fn background_may_have(&mut self, core: u32) {
         if let Some(idle) = &mut self.idle
@@ -472,38 +446,32 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.set_server_clocks();
     }
 
-    fn set_server_clocks(&mut self) {
-        let Some(idle) = &mut self.idle else { return };
-        let Idle { servers: Some(servers), queues, masks, on_core, .. } = &mut **idle else { return };
-        for (core, &id) in on_core.iter().enumerate() {
-            let number = index_u32(core);
-            let at = servers.asks_at(number, id != NONE, queues.waits_for(number, masks), self.now_ns);
-            let at = if at <= self.horizon_ns { at } else { NEVER };
-            self.timers.set(self.cells.len() + 1 + core, at);
-        }
-    }
-
     pub(super) fn emit_stopped(&mut self, stopped: Vec<(u32, u32)>) {
         for (core, id) in stopped {
             self.emit_background(EventKind::BackgroundStop, core, id);
         }
     }
 
-    /// A background task, or a background job of a task of the set, begins or ceases to have a CPU.
+    /// A background task, or a background job of a task of the set, begins or ceases to have a CPU, or to wait for it.
     pub(super) fn emit_background(&mut self, kind: EventKind, core: u32, id: u32) {
         let now = self.now_ns;
         let task = self.idle.as_ref().and_then(|idle| idle.task_of(id));
+        if let (EventKind::BackgroundStart, Some(idle)) = (kind, &mut self.idle) {
+            idle.shown.remove(&id);
+        }
         if let (Some(task), Some(idle)) = (task, &mut self.idle) {
             let state = &mut self.tasks[task];
-            if kind == EventKind::BackgroundStart {
-                idle.progresses(core as usize, now);
-                state.begin(core, now);
-            } else if state.work_left_parts > 0 {
-                state.switched_out();
+            match kind {
+                EventKind::BackgroundStart => {
+                    idle.progresses(core as usize, now);
+                    state.begin(core, now);
+                }
+                EventKind::BackgroundStop if state.work_left_parts > 0 => state.switched_out(),
+                _ => {}
             }
         }
         if O::EVENTS {
-            let cpu = Some(self.cpus[core as usize].number);
+            let cpu = self.cpus.get(core as usize).map(|core| core.number);
             let job = task.map(|task| self.tasks[task].index());
             let argument = if task.is_some() { None } else { Some(u64::from(id)) };
             let task = task.map(index_u32);

@@ -32,7 +32,7 @@ use crate::setup::Setup;
 use caches::Caches;
 use calendar::{Calendar, NEVER};
 use changes::{Lives, members_of_every_core};
-use idle::Idle;
+use idle::{Idle, Phase};
 use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
@@ -378,7 +378,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             }
         }
         if self.has_background() {
-            self.ask_servers();
+            self.ask_servers(Phase::Before);
         }
         if O::EVENTS {
             self.watch_until(self.now_ns, true);
@@ -394,17 +394,18 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                     self.watch_until(self.now_ns, true);
                 }
                 // A server may have another size.
-                self.ask_servers();
+                self.ask_servers(Phase::Before);
                 self.follow_links();
             }
             self.fill_free_cores();
             // Where a background task went to a faster core, a job may go on that had to wait for it.
-            while self.ask_servers() && !self.has_kernel() {
+            while self.ask_servers(Phase::After) && !self.has_kernel() {
                 self.follow_links();
                 self.fill_free_cores();
             }
             self.set_clocks_of_ordinary_jobs();
             self.set_clock_of_changes();
+            self.show_waiting();
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where background tasks wait, by virtual time (`policy/virtual_time.h`): in one queue, or in one per CPU.
 
-use super::index_u32;
 use super::masks::Masks;
+use super::{NONE, index_u32};
 use laxity_policy::{Load, VirtualTime};
 use std::collections::VecDeque;
 
@@ -91,6 +91,19 @@ impl Queues {
     /// Whether something waits for the CPU that may run there.
     pub fn waits_for(&self, core: u32, masks: &Masks) -> bool {
         self.of(core).waiting.iter().any(|&(_, id)| masks.allow(id, core))
+    }
+
+    /// Those that wait, in the order in which they are to run, and the CPU that each waits for; [`NONE`]: any.
+    pub fn all(&self) -> Vec<(u32, u32)> {
+        let of = |queue: &Queue, core: u32| -> Vec<(u32, u32)> {
+            queue.waiting.iter().map(|&(_, id)| (id, core)).collect()
+        };
+        match self {
+            Queues::Shared(queue) => of(queue, NONE),
+            Queues::PerCore(queues) => {
+                (0..).zip(queues).flat_map(|(core, queue)| of(&queue.own, core)).collect()
+            }
+        }
     }
 
     /// The task waits for the CPU from now on.

@@ -1,6 +1,6 @@
 //! Jobs on cores: completions, releases, switches.
 
-use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, TaskState, index_u32};
+use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, Phase, TaskState, index_u32};
 use crate::observer::Observer;
 use laxity_model::BudgetMode;
 use laxity_policy::{Note, NoteKind, Replenishment, StandingEvent, Then};
@@ -250,7 +250,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             // What leaves for a job goes first elsewhere, perhaps, before any job begins there.
             let displaced = self.has_background() && self.displace_background(left);
             left = self.pending.len();
-            if !displaced || !self.ask_servers() {
+            if !(displaced || self.has_reserve()) || !self.ask_servers(Phase::Decided) {
                 break;
             }
         }
@@ -363,10 +363,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return false;
         }
         let state = &mut self.tasks[before as usize];
+        let since = core.since_ns;
         let work = core.account(state, self.now_ns);
         if counts_use && work > 0 {
             self.cells[core.cell as usize].consume(state, work, self.scale);
         }
+        self.charge_reserve(cpu, since);
         self.rests(cpu);
         self.cpus[cpu as usize].running = NONE;
         let state = &mut self.tasks[before as usize];
@@ -478,10 +480,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return;
         }
         let task = &mut self.tasks[core.running as usize];
+        let since = core.since_ns;
         let work = core.account(task, self.now_ns);
         if counts_use && work > 0 {
             self.cells[core.cell as usize].consume(task, work, self.scale);
         }
+        self.charge_reserve(index_u32(cpu), since);
     }
 }
 

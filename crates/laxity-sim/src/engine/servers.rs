@@ -1,7 +1,9 @@
-//! Deferrable servers (`policy/deferrable.h`): which CPUs background tasks have before real-time tasks (`policy/claims.h`).
+//! Deferrable servers (`policy/deferrable.h`) and the reserve (`policy/reserve.h`): which CPUs background tasks have before real-time
+//! tasks (`policy/claims.h`).
 //!
-//! Each instant, after what happens to jobs and before CPUs follow their links, the servers are asked; a CPU whose answer has
-//! changed decides anew, and its clock says when the answer will change by itself.
+//! Each instant, after what happens to jobs and before CPUs follow their links, they are asked; a CPU whose answer has
+//! changed decides anew, and its clock says when the answer will change by itself. (`idle/claims.rs` says which CPU it is that
+//! gives way by the reserve where one queue is there for all.)
 
 use super::{NEVER, index_u32};
 use crate::changes::What;
@@ -9,9 +11,11 @@ use crate::setup::Setup;
 use laxity_model::DeferrableServer;
 use laxity_policy::{Claim, Reserve, Server};
 
-/// The servers of the CPUs while they are simulated.
+/// The servers and reserves of the CPUs while they are simulated.
 pub(super) struct Servers {
     cores: Vec<CoreState>,
+    /// Whether real-time tasks leave background tasks anything.
+    has_reserve: bool,
     /// Ends come at multiples of this, if not 0.
     tick: u64,
 }
@@ -29,26 +33,41 @@ impl Servers {
     /// Those of a setup; nothing if it has none.
     pub fn of(setup: &Setup<'_>) -> Option<Servers> {
         let changes = setup.changes.list.iter().any(|change| matches!(change.what, What::Resize { .. }));
-        if setup.servers.of.is_empty() && !changes {
+        if setup.servers.of.is_empty() && !changes && setup.reserve.is_none() {
             return None;
         }
         let size = |cpu: u32| {
             let found = setup.servers.of.iter().find(|&&(of, _)| of == cpu);
             found.map_or((0, 0), |(_, server)| (server.budget().as_ns(), server.period().as_ns()))
         };
+        let (runtime, window) = match setup.reserve.is_none() {
+            true => (0, 0),
+            false => (setup.reserve.runtime().as_ns(), setup.reserve.window().as_ns()),
+        };
         let state = |cpu: u32| {
             let (budget, period) = size(cpu);
             CoreState {
                 server: Server::new(0, budget, period),
-                reserve: Reserve::off(),
+                reserve: Reserve::new(0, runtime, window),
                 charged: 0,
                 claim: Claim::RealTime,
             }
         };
         Some(Servers {
             cores: setup.platform.cores().iter().map(|core| state(core.cpu)).collect(),
+            has_reserve: !setup.reserve.is_none(),
             tick: if setup.at_ticks { setup.background.tick.as_ns() } else { 0 },
         })
+    }
+
+    /// Whether real-time tasks leave background tasks anything.
+    pub fn has_reserve(&self) -> bool {
+        self.has_reserve
+    }
+
+    /// Whether background tasks go first on the CPU by the reserve.
+    pub fn is_reserved(&self, core: u32) -> bool {
+        self.cores[core as usize].claim == Claim::Reserve
     }
 
     /// Whether background tasks go first on the CPU.
@@ -87,9 +106,22 @@ impl Servers {
         }
     }
 
-    /// Asks again, where background tasks run (`runs`) or wait (`waits`). Returns the CPUs whose answer has
-    /// changed.
-    pub fn ask(&mut self, runs: impl Fn(u32) -> bool, waits: impl Fn(u32) -> bool, now: u64) -> Vec<u32> {
+    /// A job has had the CPU for `used` until `now`.
+    pub fn charge_job(&mut self, core: u32, used: u64, now: u64) {
+        if self.has_reserve {
+            self.cores[core as usize].reserve.charge(used, now);
+        }
+    }
+
+    /// Asks again, where background tasks run (`runs`) or wait (`waits`). `gives_way` says, of a CPU, the answer and the one before,
+    /// whether it is that CPU which gives way. Returns the CPUs whose answer has changed.
+    pub fn ask(
+        &mut self,
+        runs: impl Fn(u32) -> bool,
+        waits: impl Fn(u32) -> bool,
+        mut gives_way: impl FnMut(u32, Claim, Claim) -> bool,
+        now: u64,
+    ) -> Vec<u32> {
         let mut changed = Vec::new();
         for core in 0..index_u32(self.cores.len()) {
             let runs = runs(core);
@@ -98,8 +130,11 @@ impl Servers {
             }
             let state = &mut self.cores[core as usize];
             let there = runs || waits(core);
-            let claim =
+            let mut claim =
                 if there { Claim::first(&mut state.server, &state.reserve, now) } else { Claim::RealTime };
+            if claim != Claim::RealTime && !gives_way(core, claim, state.claim) {
+                claim = Claim::RealTime;
+            }
             if claim != std::mem::replace(&mut state.claim, claim) {
                 changed.push(core);
             }
@@ -107,11 +142,14 @@ impl Servers {
         changed
     }
 
-    /// When the CPU is to be asked again, if nothing happens before.
-    pub fn asks_at(&mut self, core: u32, runs: bool, waits: bool, now: u64) -> u64 {
+    /// When the CPU is to be asked again, if nothing happens before; `job` says whether one runs there.
+    pub fn asks_at(&mut self, core: u32, runs: bool, waits: bool, job: bool, now: u64) -> u64 {
         let state = &mut self.cores[core as usize];
         let there = runs || waits || state.claim != Claim::RealTime;
-        let at = if there { state.claim.ends(&mut state.server, &state.reserve, now) } else { NEVER };
+        // What real-time work does not use up does not run out; what it has used up brings nothing by itself.
+        let lasts = state.claim == Claim::Reserve || (job && state.reserve.admits(now));
+        let reserve = if lasts { state.reserve } else { Reserve::off() };
+        let at = if there { state.claim.ends(&mut state.server, &reserve, now) } else { NEVER };
         self.at_tick(at)
     }
 

@@ -72,6 +72,7 @@ fn world_of(rng: &mut Pcg64) -> World {
             .map(|_| (rng.random_range(0..240), rng.random_range(1..=10)))
             .collect(),
         servers,
+        reserve: (0, 0),
         changes,
         promise: Some((counted, late)),
         length: 220,

@@ -115,9 +115,14 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
     let mut tasks: Vec<Live> = world.tasks.iter().enumerate().map(live).collect();
     let (budget, period) = world.servers[0];
     let mut server = Server { budget, period, start: 0, used: 0, comes: None, waits: None };
+    let (share, window) = world.reserve;
+    let mut share_used = 0;
     let mut finishes = BTreeMap::new();
     for now in 0..world.length {
         server.advance(now);
+        if window > 0 && now.is_multiple_of(window) {
+            share_used = 0;
+        }
         tasks.iter_mut().for_each(|task| task.left |= task.leave <= now);
         for &(_, what) in world.changes.iter().filter(|&&(at, _)| at == now) {
             match what {
@@ -156,7 +161,8 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
         // At most one task is in the background beside the busy one, and goes before it: see `world_of`.
         let ordinary = of(Standing::Ordinary).first().copied();
         let other = ordinary.is_some() || world.busy > 0;
-        let goes_first = server.period > 0 && server.used < server.budget;
+        let by_server = server.period > 0 && server.used < server.budget;
+        let goes_first = by_server || (window > 0 && share_used >= window - share);
         let runs = match first {
             Some(_) if other && goes_first => ordinary,
             Some(id) => Some(id),
@@ -164,6 +170,8 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
         };
         if other && (goes_first || first.is_none()) {
             server.used += 1;
+        } else if first.is_some() {
+            share_used += 1;
         }
         if let Some(id) = runs {
             let task = &mut tasks[id];
@@ -222,11 +230,19 @@ pub fn own_of(rng: &mut Pcg64) -> Own {
     Own { phase, leave, cores: None }
 }
 
+/// Every other world has a reserve.
+pub fn with_reserve(world: World, seed: u64) -> World {
+    let mut rng = Pcg64::seed_from_u64(seed ^ 0x7265_7365_7276_6500);
+    let window = rng.random_range(2..=12);
+    let reserve = if seed % 2 == 1 { (rng.random_range(1..=window), window) } else { (0, 0) };
+    World { reserve, ..world }
+}
+
 #[test]
 fn one_core_is_as_defined() {
     let (mut matter, mut jobs) = (0, 0);
     for seed in seeds!(0..4000) {
-        let world = world_of(&mut Pcg64::seed_from_u64(seed));
+        let world = with_reserve(world_of(&mut Pcg64::seed_from_u64(seed)), seed);
         let seen = world.simulate();
         let finishes = World::finishes(&seen.recording);
         assert_eq!(finishes, by_definition(&world), "LAXITY_SEEDS={seed}..{}: {world:?}", seed + 1);

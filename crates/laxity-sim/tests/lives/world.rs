@@ -3,7 +3,7 @@
 use laxity_analysis::DoubleHit;
 use laxity_model::{
     BudgetMode, Cell, Core, CpuList, DeferrableServer, Duration, Platform, Policy, PolicyScheduler,
-    PriorityRule, Speed, Task, TaskKind, TaskSet,
+    PriorityRule, Reserve, Speed, Task, TaskKind, TaskSet,
 };
 use laxity_oracle::{Cluster, Definition, Verdict, verify};
 use laxity_sim::{
@@ -51,6 +51,8 @@ pub struct World {
     pub bursts: Vec<(u64, u64)>,
     /// (budget, period) by CPU; (0, 0): no server.
     pub servers: Vec<(u64, u64)>,
+    /// (share, window) of what real-time tasks leave of every CPU; (0, 0): nothing.
+    pub reserve: (u64, u64),
     pub changes: Vec<(u64, What)>,
     /// Whether the double hit counts, and how late a job may be, in units.
     pub promise: Option<(bool, Option<u64>)>,
@@ -69,6 +71,7 @@ impl Default for World {
             busy: 0,
             bursts: vec![],
             servers: vec![],
+            reserve: (0, 0),
             changes: vec![],
             promise: None,
             length: 100,
@@ -111,6 +114,11 @@ impl World {
         TaskSet::new("set", self.tasks.iter().enumerate().map(task).collect()).expect("valid")
     }
 
+    fn reserve(&self) -> Reserve {
+        let (share, window) = self.reserve;
+        Reserve::new(units(share), units(window.max(1))).expect("valid")
+    }
+
     fn changes(&self) -> Changes {
         let change = |&(at, what): &(u64, What)| Change { at: units(at), what };
         let promise = |(counted, late): (bool, Option<u64>)| Promise {
@@ -150,6 +158,7 @@ impl World {
             grace: units(self.grace),
             background: &background,
             servers: &servers,
+            reserve: self.reserve(),
             ordinary: (0..self.tasks.len()).filter(ordinary).collect(),
             changes: &changes,
             budget_mode: self.mode,
@@ -191,7 +200,8 @@ impl World {
         let definition = Definition::clustered(set, &self.platform(), rule, clusters, units(self.length));
         let definition =
             definition.expect("valid").with_servers(servers).with_budgets(self.mode).with_changes();
-        let definition = definition.with_jobs(1, laxity_model::Demand::Wcet);
+        let definition =
+            definition.with_jobs(1, laxity_model::Demand::Wcet).with_reserve(self.reserve(), true);
         verify(&definition, &recording.events, (self.length + self.grace) * UNIT)
     }
 

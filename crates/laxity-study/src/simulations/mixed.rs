@@ -6,7 +6,7 @@ use crate::file::{AdmissionWord, MixedFile};
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
 use laxity_model::{
-    Cell, Core, CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Task,
+    Cell, Core, CpuList, DeferrableServer, Diagnostic, Duration, Platform, Reserve, Result, ServerSize, Task,
     TaskKind, TaskSet,
 };
 use laxity_sim::{Background, Servers, TICK};
@@ -27,24 +27,31 @@ pub struct Mixed {
     pub server_period: Option<Duration>,
     /// Their size, where it does not.
     pub server: Option<ServerSize>,
+    /// What real-time tasks leave of every CPU.
+    pub reserve: Reserve,
 }
 
 impl Mixed {
     /// All that results depend on.
     pub(crate) fn description(&self) -> Value {
-        json!({
+        let mut all = json!({
             "ordinary": self.ordinary,
             "at_ticks": self.at_ticks,
             "server_period_ns": self.server_period.map(Duration::as_ns),
             "server": self.server.map(|server| server.to_string()),
-        })
+        });
+        // Journals without one go on as they are.
+        if !self.reserve.is_none() {
+            all["reserve"] = json!(self.reserve.to_string());
+        }
+        all
     }
 
     /// What the file says, checked.
     ///
     /// # Errors
     ///
-    /// Too many tasks; a server that is not one, that is given although it varies, or lacks its period.
+    /// Too many tasks; a reserve that is none, or without background tasks; a server that is not one, that is given although it varies, or lacks its period.
     pub(crate) fn of(file: &MixedFile, axis: &Axis) -> Result<Mixed> {
         let ordinary = file.tasks.unwrap_or(0);
         if ordinary > ORDINARY_MOST {
@@ -67,7 +74,14 @@ impl Mixed {
             return Err(Diagnostic::usage(format!("axis: servers of {} of a CPU", axis.text(axis.to)))
                 .hint("shares are at most 1: all of every CPU"));
         }
-        Ok(Mixed { ordinary, at_ticks: file.at_ticks, server_period, server })
+        let reserve = reserve_of(file).map_err(here)?;
+        if ordinary == 0 && !reserve.is_none() {
+            return Err(Diagnostic::usage(
+                "ordinary: `reserve`: there are no background tasks for which it would be",
+            )
+            .hint("give `tasks`, as in tasks = 100, or leave `reserve` out"));
+        }
+        Ok(Mixed { ordinary, at_ticks: file.at_ticks, server_period, server, reserve })
     }
 
     /// The servers at a value of the axis: so much of the slowest CPU's time as work on every CPU, and all of every CPU at 1
@@ -87,6 +101,22 @@ impl Mixed {
     /// The background tasks beside a set.
     pub(crate) fn background(&self, seed: u64) -> Background {
         Background::random(self.ordinary as usize, seed)
+    }
+}
+
+/// What is left to background tasks.
+fn reserve_of(file: &MixedFile) -> Result<Reserve> {
+    let window = file.reserve_period.as_deref().map_or(Ok(Reserve::WINDOW), |text| {
+        let checked = text.parse().and_then(Reserve::checked_window);
+        checked.map_err(|error: Diagnostic| error.context("`reserve-period`"))
+    })?;
+    match file.reserve {
+        Some(percent) => Reserve::percent(percent, window),
+        None if file.reserve_period.is_some() => {
+            Err(Diagnostic::usage("`reserve-period` is of a reserve, and there is none")
+                .hint("give `reserve`, as in reserve = 5, or leave `reserve-period` out"))
+        }
+        None => Ok(Reserve::NONE),
     }
 }
 

@@ -144,6 +144,7 @@ impl<'a> SimulationSampler<'a> {
             costs: &curve.costs,
             background,
             servers: &self.servers,
+            reserve: self.simulations.mixed.reserve,
             at_ticks: self.simulations.mixed.at_ticks,
             ..setup
         }
