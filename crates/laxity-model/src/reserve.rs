@@ -136,7 +136,7 @@ mod tests {
             (0, "10ms", "0ns/10ms", 10_000_000),
             (90, "10s", "9s/10s", 1_000_000_000),
             // Rounded up: background work has what it was promised.
-            (33, "10000001ns", "3300001ns/10000001ns", 6_700_000),
+            (33, "10000001ns", "3300.001us/10000.001us", 6_700_000),
         ] {
             let reserve = Reserve::percent(percent, window.parse().expect("a time")).expect("valid");
             assert_eq!((reserve.to_string().as_str(), reserve.runtime().as_ns()), (text, runtime_ns));
