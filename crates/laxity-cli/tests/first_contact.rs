@@ -79,7 +79,7 @@ fn a_study_goes_on_in_its_own_directory() {
     let first = prints(&call);
     assert_eq!(prints(&call), first, "the same again");
     let said = refused(&[&call[..], &["--seed", "9"]].concat());
-    assert!(said.contains("points of another study: seed differ"), "{said}");
+    assert!(said.contains("points of another study: seed 1 there, 9 asked for"), "{said}");
 }
 
 #[test]

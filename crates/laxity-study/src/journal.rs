@@ -5,7 +5,9 @@
 //! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
 
 use crate::tally::Tally;
-use laxity_model::{Diagnostic, Failure, OutputDirectory, Result, ShownPath as _, cannot_write, is_begun};
+use laxity_model::{
+    Diagnostic, Failure, OutputDirectory, Result, ShownPath as _, cannot_write, is_begun, shown,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -130,16 +132,15 @@ fn claim(output: &OutputDirectory, description: &Value) -> Result<()> {
         Ok(text) => {
             let known: Value =
                 serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))?;
-            let differing = differing(&known, description);
-            if differing.is_empty() {
+            if known == *description {
                 return Ok(());
             }
             Err(Diagnostic::usage(format!(
-                "{} has points of another study: {} differ",
+                "{} has points of another study: {}",
                 directory.shown(),
-                differing.join(", ")
+                differences(&known, description)
             ))
-            .hint("choose another directory with --out, or remove that one"))
+            .hint("choose another directory with --out, or give what that one was made with, or remove it"))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
@@ -149,13 +150,25 @@ fn claim(output: &OutputDirectory, description: &Value) -> Result<()> {
     }
 }
 
-/// The names of what two descriptions do not agree on.
-fn differing(known: &Value, wanted: &Value) -> Vec<String> {
+/// What two descriptions do not agree on: `sets 5 there, 6 asked for; curves differ`.
+fn differences(known: &Value, wanted: &Value) -> String {
     let (Some(known), Some(wanted)) = (known.as_object(), wanted.as_object()) else {
-        return if known == wanted { vec![] } else { vec!["descriptions".to_owned()] };
+        return "descriptions differ".to_owned();
+    };
+    let short = |value: &Value| match value {
+        Value::String(text) => Some(shown(text).to_string()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
     };
     let names = known.keys().chain(wanted.keys().filter(|name| !known.contains_key(*name)));
-    names.filter(|name| known.get(*name) != wanted.get(*name)).cloned().collect()
+    let told = names.filter(|name| known.get(*name) != wanted.get(*name)).map(|name| {
+        let words = shown(name).to_string().replace('_', " ");
+        match (known.get(name).and_then(short), wanted.get(name).and_then(short)) {
+            (Some(there), Some(asked)) => format!("{words} {there} there, {asked} asked for"),
+            _ => format!("{words} differ"),
+        }
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 fn damaged(path: &Path, why: &str) -> Diagnostic {
@@ -243,7 +256,7 @@ mod tests {
         drop(open(directory.path()).expect("opens"));
         let other = json!({ "study": "one", "seed": 2, "sets": 7 });
         let error = Journal::open(directory.path(), &other, is_whole).err().expect("refused");
-        assert!(error.message.contains("seed, sets differ"), "{error}");
+        assert!(error.message.ends_with("seed 1 there, 2 asked for; sets differ"), "{error}");
         assert!(open(directory.path()).is_ok(), "the same study goes on");
     }
 

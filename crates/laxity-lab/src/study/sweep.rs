@@ -6,35 +6,12 @@ use super::here::{Conditions, Kind, check_cpus, measure as measure_here};
 use super::machines::{Machines, measure as measure_in_machines};
 use super::trial::{State, TRIALS_DIRECTORY, Trial};
 use crate::observer::Caller;
-use laxity_model::{
-    Diagnostic, OutputDirectory, Platform, Result, ShownPath as _, is_begun, json_in_plain_words, plural,
-    read_file,
-};
+use laxity_model::{Platform, Result, plural};
+use laxity_study::Journal;
 use laxity_vm::{Audience, KernelChoice};
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-
-/// What a directory's trials were measured with: they are only taken together with such.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Description {
-    version: u32,
-    #[serde(default = "first_study")]
-    study: String,
-    duration: String,
-    seed: u64,
-    load_permille: u32,
-    batching: bool,
-    functions: bool,
-    place: String,
-}
-
-const DESCRIPTION_FILE: &str = "study.json";
-
-/// Descriptions that do not say whose they are.
-fn first_study() -> String {
-    "overheads".to_owned()
-}
 
 /// Where a study is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +73,7 @@ impl Sweep {
         if self.place == Where::Here {
             check_cpus(trials)?;
         }
-        check_description(&self.directory, &self.description())?;
+        Journal::begin(&self.directory, &self.description())?;
         let folder = self.folder();
         let left = left_over(trials, &folder)?;
         self.announce(trials, &left, caller);
@@ -156,22 +133,23 @@ impl Sweep {
         Ok(trials)
     }
 
-    fn description(&self) -> Description {
-        Description {
-            version: 1,
-            study: self.conditions.kind.name().to_owned(),
-            duration: self.conditions.duration.to_string(),
-            seed: self.conditions.seed,
-            load_permille: self.conditions.cap.0,
-            batching: self.conditions.batching,
-            functions: self.conditions.kind.functions(),
-            place: match self.place {
+    /// All that the trials of a directory were measured with: they are only taken together with such.
+    fn description(&self) -> Value {
+        let conditions = &self.conditions;
+        json!({
+            "version": 1,
+            "study": conditions.kind.name(),
+            "duration": conditions.duration.to_string(),
+            "seed": conditions.seed,
+            "load_permille": conditions.cap.0,
+            "batching": conditions.batching,
+            "functions": conditions.kind.functions(),
+            "place": match self.place {
                 Where::Here => "this machine",
                 Where::Machines => "virtual machines",
                 Where::Counted => "virtual machines that count instructions",
-            }
-            .to_owned(),
-        }
+            },
+        })
     }
 
     fn announce(&self, trials: &[Trial], left: &[&Trial], caller: &Caller) {
@@ -207,44 +185,6 @@ impl Sweep {
             .to_owned(),
         ]
     }
-}
-
-/// Trials in one directory are measured alike.
-fn check_description(directory: &Path, description: &Description) -> Result<()> {
-    let path = directory.join(DESCRIPTION_FILE);
-    if is_begun(directory, DESCRIPTION_FILE, "study")? {
-        let known: Description = read_file(&path, |text| {
-            serde_json::from_str(text).map_err(|error| {
-                Diagnostic::usage(json_in_plain_words(&error)).hint("choose another directory")
-            })
-        })?;
-        if known != *description {
-            return Err(Diagnostic::usage(format!(
-                "{} has runs of another study: {}",
-                directory.shown(),
-                differences(&known, description)
-            ))
-            .hint("choose another directory, or the same options"));
-        }
-        return Ok(());
-    }
-    let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
-    OutputDirectory::create(directory)?.write(DESCRIPTION_FILE, text.as_bytes())
-}
-
-/// What differs between two descriptions: `duration 10s there, 2s asked for`.
-fn differences(there: &Description, asked: &Description) -> String {
-    let fields = |description: &Description| match serde_json::to_value(description) {
-        Ok(serde_json::Value::Object(fields)) => fields,
-        _ => serde_json::Map::new(),
-    };
-    let plain = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let (there, asked) = (fields(there), fields(asked));
-    let differs = there.iter().filter_map(|(name, value)| {
-        let other = asked.get(name).filter(|other| *other != value)?;
-        Some(format!("{} {} there, {} asked for", name.replace('_', " "), plain(value), plain(other)))
-    });
-    differs.collect::<Vec<_>>().join("; ")
 }
 
 /// Trials that are still to be measured; those that no machine can run are refused at once.
