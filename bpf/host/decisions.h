@@ -81,7 +81,7 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 	if (ended == LX_NONE || c->ending == LX_ENDED_NOTHING)
 		return;
 	if (c->ending == LX_ENDED_JOB)
-		lx_trace_following_job(in, c->instance, ended);
+		lx_trace_job(in, c->instance, ended);
 	else
 		lx_trace_budget_end(in, c, cpu, begin, ended);
 	/* What runs goes on at once, with its next job or after its budget: there is no other sign of that. */

@@ -284,8 +284,10 @@ static __always_inline void lx_come_back(struct lx_instance *in, u32 instance, u
 	u32 cpu = lx_caller(instance);
 	u64 release = lx_wake_up(&in->state, index, now);
 
-	if (release != LX_NEVER)
+	if (release != LX_NEVER) {
 		lx_slot(in, index)->job++;
+		lx_slot(in, index)->release = release;
+	}
 	lx_bring(instance, index, release, cpu, now);
 	lx_carry_out(instance, cpu, now);
 }
@@ -299,6 +301,7 @@ static __always_inline void lx_appear(struct lx_instance *in, u32 instance, u32 
 	if (then == LX_THEN_ARRIVE) {
 		u32 cpu = lx_caller(instance);
 
+		slot->release = now;
 		lx_bring(instance, index, now, cpu, now);
 		lx_carry_out(instance, cpu, now);
 	} else if (then == LX_THEN_WAKE) {

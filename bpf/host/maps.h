@@ -38,7 +38,7 @@ struct lx_slot {
 	u32 unused;
 	/* Where its job ends the first time it yields, if not 0: the synchronous release. */
 	u64 first_release;
-	/* The release of its present job, if that followed an end. */
+	/* The release of its present job: the policy may hear of that later, from a message. */
 	u64 release;
 	u64 bandwidth;
 };

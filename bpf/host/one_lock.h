@@ -100,6 +100,7 @@ static __always_inline void lx_appear_locked(struct lx_instance *in, u32 cpu, u3
 	u32 then = lx_stands(slot, LX_STANDING_COME);
 
 	if (then == LX_THEN_ARRIVE) {
+		slot->release = now;
 		LX_P(arrive)(s, index, now, cpu, now);
 		lx_collect(s, out);
 	} else if (then == LX_THEN_WAKE) {
@@ -109,6 +110,7 @@ static __always_inline void lx_appear_locked(struct lx_instance *in, u32 cpu, u3
 			LX_P(resume)(s, index, cpu, now);
 		} else {
 			slot->job++;
+			slot->release = release;
 			LX_P(arrive)(s, index, release, cpu, now);
 		}
 		lx_collect(s, out);

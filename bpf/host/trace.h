@@ -33,17 +33,8 @@ static __always_inline void lx_trace_task(u32 kind, u32 cpu, u64 time, u32 insta
 		lx_trace_write(ring, kind, cpu, time, pid, index, job, argument, instance);
 }
 
-/* The present job of a task: its release and deadline. */
+/* The present job of a task, of which the policy may not have heard yet: its release and deadline. */
 static __always_inline void lx_trace_job(struct lx_instance *in, u32 instance, u32 index)
-{
-	struct lx_task *t = lx_task(&in->state, index);
-	struct lx_slot *slot = lx_slot(in, index);
-
-	lx_trace_task(LX_TRACE_RELEASE, LX_NONE, t->release, instance, index, slot->pid, slot->job, t->deadline_abs);
-}
-
-/* The job of a task that follows an end, of which the policy may not have heard yet: its release and deadline. */
-static __always_inline void lx_trace_following_job(struct lx_instance *in, u32 instance, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	u64 deadline = slot->release + lx_task(&in->state, index)->deadline_rel;
