@@ -166,7 +166,10 @@ fn what_cannot_be_studied_is_refused() {
         refused(&["study", "bad.toml", "-o", utf8(&bad)], part);
         assert!(!bad.exists(), "nothing is left of what was refused");
     }
-    refused(&["study", utf8(&file), "--sets", "6", "-o", utf8(&out)], "another study: sets 5 there, 6 asked for");
+    refused(
+        &["study", utf8(&file), "--sets", "6", "-o", utf8(&out)],
+        "another study: sets 5 there, 6 asked for",
+    );
     refused(
         &["study", utf8(&file), "--sets", "5", "--seed", "9", "-o", utf8(&out)],
         "another study: seed 1 there, 9 asked for",

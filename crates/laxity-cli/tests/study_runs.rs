@@ -157,6 +157,33 @@ fn a_study_is_run_and_goes_on_where_it_was() {
 }
 
 #[test]
+fn what_is_recorded_of_runs_is_measured() {
+    if !host::can_run(&["p-edf"]) {
+        return;
+    }
+    let _machine = machine();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (file, out) = (written(directory.path(), STUDY), directory.path().join("out"));
+    let ended = study(&file, &out, &["--sets", "1", "--record", "--record-overheads"]);
+    assert!(ended.status.success(), "{}", words(&ended));
+    let answer = json(&text(&ended.stdout));
+    for point in (0..2).flat_map(|curve| points(&answer, curve)) {
+        for metric in ["violations", "excused-deviations", "overhead-schedule-before", "overhead-tick"] {
+            let (found, why) = (&point["metrics"][metric], &point["not_measured"][metric]);
+            assert!(found["n"] == 1 || why.is_object(), "{metric}: {point}");
+        }
+        assert_ne!(point["metrics"]["overhead-schedule-before"]["mean"], 0.0, "{point}");
+    }
+    // Without, it is another study.
+    let refused = study(&file, &out, &["--sets", "1"]);
+    assert!(
+        words(&refused).contains("another study: overheads differ; record differ"),
+        "{}",
+        words(&refused)
+    );
+}
+
+#[test]
 fn an_interrupted_study_keeps_its_runs() {
     if !host::can_run(&["p-edf"]) {
         return;

@@ -174,7 +174,10 @@ fn what_cannot_be_studied_is_refused() {
         assert!(!out.exists(), "{to}: nothing is left of what was refused");
     }
     prints(&["study", utf8(&file), "--sets", "1", "-q", "-o", utf8(&out)]);
-    refused(&["study", utf8(&file), "--sets", "2", "-o", utf8(&out)], "another study: sets 1 there, 2 asked for");
+    refused(
+        &["study", utf8(&file), "--sets", "2", "-o", utf8(&out)],
+        "another study: sets 1 there, 2 asked for",
+    );
     let costs = COSTS.replace("60ns", "61ns");
     fs::write(directory.path().join("costs.toml"), costs).expect("writes");
     refused(&["study", utf8(&file), "--sets", "1", "-o", utf8(&out)], "another study: ");

@@ -46,7 +46,7 @@ pub use family::Family;
 pub use file::{AdmissionWord, STUDY_VERSION, StudyKind, study_schema};
 pub use journal::{DESCRIPTION_FILE, Journal, POINTS_FILE, Point, Points};
 pub use metric::{Measure, Metric, Unit};
-pub use outcomes::{SetOutcome, Simulated};
+pub use outcomes::{Judged, SetOutcome, Simulated};
 pub use outline::{Changes, Outline};
 pub use profiles::{PROFILES, Profile, read_overheads};
 pub use proofs::{
@@ -57,7 +57,8 @@ pub use quantity::Quantity;
 pub use refinement::{DEPTH_MOST, Refinement};
 pub use results::StudyAnswer;
 pub use runs::{
-    METRICS_OF_RUNS, Runs, curves_in_words_of_runs, result_of_nothing, result_of_runs, seed_of_jobs,
+    METRICS_OF_RUNS, MadeRun, Recorded, Runs, curves_in_words_of_runs, result_of_nothing, result_of_runs,
+    seed_of_jobs,
 };
 pub use sampler::{NEVER, Sampler};
 pub use simulations::{

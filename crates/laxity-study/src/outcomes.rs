@@ -3,6 +3,7 @@
 use laxity_generate::Decimal;
 use laxity_sim::BackgroundSummary;
 use laxity_trace::{Efficiency, HardwareCounts, RunSummary, TardinessHistogram};
+use std::collections::BTreeMap;
 
 /// What the tests of a series say of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,4 +39,19 @@ pub struct Simulated {
     pub counted: HardwareCounts,
     /// Where it was run: the execution-time inflation of the same set in the same repetition under the first curve.
     pub inflation_of_first: Option<f64>,
+    /// What the oracles found in its schedule, where it was run and that was recorded.
+    pub judged: Option<Judged>,
+    /// The mean length of what scheduling did, in ns, by kind of overhead, where it was run and that was recorded.
+    pub overheads_ns: BTreeMap<String, f64>,
+}
+
+/// What the oracles found in a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// Instants at which it was judged.
+    pub checked: u64,
+    /// Deviations from the definition that something measured in the same run explains.
+    pub excused: u64,
+    /// Those that nothing explains.
+    pub violations: u64,
 }

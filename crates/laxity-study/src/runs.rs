@@ -8,7 +8,7 @@
 use crate::axis::Variable;
 use crate::journal::Point;
 use crate::metric::{Measure, Metric, Unit};
-use crate::outcomes::Simulated;
+use crate::outcomes::{Judged, Simulated};
 use crate::outline::{Outline, utilization_q32};
 use crate::simulations::{METRICS, Simulations, check_duration, value_of};
 use crate::study::{BackEnd, Study};
@@ -17,11 +17,13 @@ use laxity_generate::{Decimal, seed_of};
 use laxity_model::{Diagnostic, Duration, Result, TaskSet};
 use laxity_sim::BackgroundSummary;
 use laxity_trace::{
-    Efficiency, HardwareCounts, Moments, Run, RunStatus, RunSummary, TardinessHistogram, relative_ipc,
+    Efficiency, HardwareCounts, Moments, Run, RunStatus, RunSummary, ScheduleRecord, TardinessHistogram,
+    relative_ipc,
 };
+use std::collections::BTreeMap;
 
 /// Metrics that runs have instead of those of simulations, or beside them.
-pub static METRICS_OF_RUNS: [Metric; 4] = [
+pub static METRICS_OF_RUNS: [Metric; 12] = [
     Metric {
         name: "ipc",
         title: "instructions per cycle",
@@ -49,9 +51,65 @@ pub static METRICS_OF_RUNS: [Metric; 4] = [
             relative_ipc(one.summary.rates.execution_inflation?, one.inflation_of_first?)
         }),
     },
+    Metric {
+        name: VIOLATIONS,
+        title: "violations of the definition",
+        description: "times in a run at which the recorded schedule is not what its scheduler's definition says, and nothing that was \
+                      measured in the same run explains it",
+        measure: Measure::Number(Unit::Number, |one| one.judged.map(|judged| shown(judged.violations))),
+    },
+    Metric {
+        name: EXCUSED,
+        title: "excused deviations per instant",
+        description: "deviations from the definition that something measured in the same run explains, by the instants that were judged",
+        measure: Measure::Number(Unit::Ratio, |one| {
+            let Judged { checked, excused, .. } = one.judged?;
+            (checked > 0).then(|| shown(excused) / shown(checked))
+        }),
+    },
+    Metric {
+        name: "overhead-release",
+        title: "releases",
+        description: "the handler of the release interrupt: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
+        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("release").copied()),
+    },
+    Metric {
+        name: "overhead-schedule-before",
+        title: "scheduling decisions",
+        description: "from the scheduler's entry until the next thread is chosen: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
+        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("schedule-before").copied()),
+    },
+    Metric {
+        name: "overhead-context-switch",
+        title: "context switches",
+        description: "from one thread to the next: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
+        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("context-switch").copied()),
+    },
+    Metric {
+        name: "overhead-release-latency",
+        title: "release latencies",
+        description: "from the nominal release until its handler runs: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
+        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("release-latency").copied()),
+    },
+    Metric {
+        name: "overhead-ipi-latency",
+        title: "IPI latencies",
+        description: "from sending a reschedule interrupt until its handler runs: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
+        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("ipi-latency").copied()),
+    },
+    Metric {
+        name: "overhead-tick",
+        title: "timer ticks",
+        description: "the handler of the timer tick: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
+        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("tick").copied()),
+    },
 ];
 
 const INFLATION: &str = "execution-inflation";
+const VIOLATIONS: &str = "violations";
+const EXCUSED: &str = "excused-deviations";
+/// How metrics of overheads begin; the rest is the kind of overhead.
+const OVERHEAD: &str = "overhead-";
 /// What runs add to the metrics that a study names.
 const ADDED: [&str; 2] = [INFLATION, "relative-ipc"];
 /// What is of simulations only: nothing is admitted or beside the real-time tasks.
@@ -60,13 +118,14 @@ const SIMULATED_ONLY: [&str; 2] = ["admitted", "nrt-rt"];
 const TARDINESS: &str = "max-tardiness";
 
 impl Study {
-    /// The study by simulation whose sets are to be really run, each for `duration`, if that is given: with the metrics that runs have.
+    /// The study by simulation whose sets are to be really run, each for `duration`, if that is given: with the metrics that runs have,
+    /// among them those of what is recorded.
     ///
     /// # Errors
     ///
     /// What can be simulated only: servers, background tasks, ticks, admission, places by the test; sets that are proven; a duration of
     /// nothing, or too long.
-    pub fn for_real(self, duration: Option<Duration>) -> Result<Study> {
+    pub fn for_real(self, duration: Option<Duration>, recorded: Recorded) -> Result<Study> {
         let Study { outline, back_end } = self;
         let BackEnd::Simulations(mut simulations) = back_end else {
             return Err(Diagnostic::usage("--real: the sets of a schedulability study are judged, not run")
@@ -97,7 +156,7 @@ impl Study {
         if let Some(duration) = duration {
             simulations.duration = check_duration("--duration", duration, false)?;
         }
-        simulations.metrics = metrics_of_runs(&simulations.metrics);
+        simulations.metrics = metrics_of_runs(&simulations.metrics, recorded);
         Ok(Study { outline, back_end: BackEnd::Simulations(simulations) })
     }
 }
@@ -112,8 +171,8 @@ pub fn curves_in_words_of_runs(simulations: &Simulations) -> Vec<String> {
     simulations.curves.iter().map(|curve| curve.words_of_places("run") + ".").collect()
 }
 
-/// What runs measure of what a study names.
-fn metrics_of_runs(named: &[&'static Metric]) -> Vec<&'static Metric> {
+/// What runs measure of what a study names, and of what is recorded.
+fn metrics_of_runs(named: &[&'static Metric], recorded: Recorded) -> Vec<&'static Metric> {
     let of_runs = |name: &str| METRICS_OF_RUNS.iter().find(|metric| metric.name == name);
     let possible = named.iter().filter(|metric| !SIMULATED_ONLY.contains(&metric.name));
     let mut metrics: Vec<&'static Metric> =
@@ -122,11 +181,35 @@ fn metrics_of_runs(named: &[&'static Metric]) -> Vec<&'static Metric> {
     if !metrics.iter().any(|metric| metric.name == TARDINESS) {
         metrics.extend(METRICS.iter().find(|metric| metric.name == TARDINESS));
     }
+    if recorded.schedules {
+        metrics.extend([VIOLATIONS, EXCUSED].into_iter().filter_map(of_runs));
+    }
+    if recorded.overheads {
+        metrics.extend(METRICS_OF_RUNS.iter().filter(|metric| metric.name.starts_with(OVERHEAD)));
+    }
     metrics
 }
 
+/// What is recorded of runs beside their jobs. It takes CPU time of what is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recorded {
+    /// Their schedules, which the oracles judge.
+    pub schedules: bool,
+    /// What scheduling costs.
+    pub overheads: bool,
+}
+
+/// A run that was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MadeRun {
+    /// With its jobs.
+    pub run: Run,
+    /// The mean length of what scheduling did, in ns, by kind of overhead; none where it was not recorded.
+    pub overheads_ns: BTreeMap<String, f64>,
+}
+
 /// The runs of a set under a curve, one for each repetition; or why there are none.
-pub type Runs = std::result::Result<Vec<Run>, String>;
+pub type Runs = std::result::Result<Vec<MadeRun>, String>;
 
 /// Of the runs of a set under every curve, on so many CPUs. `accesses` says how many a task makes in a job of this demand.
 ///
@@ -140,7 +223,7 @@ pub fn result_of_runs(
     runs: &[Runs],
     accesses: impl Fn(usize, Duration) -> Option<u64>,
 ) -> Result<SetResult> {
-    let measured = |run: &Run| measured(run, set, cores, &accesses);
+    let measured = |made: &MadeRun| measured(made, set, cores, &accesses);
     let mut series = Vec::new();
     // The first curve's inflation by repetition.
     let mut first: Vec<Option<f64>> = Vec::new();
@@ -199,9 +282,9 @@ fn run(
 }
 
 /// The runs, if all were made to their end.
-fn completed(runs: &Runs) -> std::result::Result<&[Run], String> {
+fn completed(runs: &Runs) -> std::result::Result<&[MadeRun], String> {
     let runs = runs.as_ref().map_err(Clone::clone)?;
-    for run in runs {
+    for MadeRun { run, .. } in runs {
         match &run.status {
             RunStatus::Completed => {}
             RunStatus::NotRun { reason } => return Err(reason.clone()),
@@ -213,7 +296,7 @@ fn completed(runs: &Runs) -> std::result::Result<&[Run], String> {
 
 /// A run as metrics see it.
 fn measured(
-    run: &Run,
+    MadeRun { run, overheads_ns }: &MadeRun,
     set: &TaskSet,
     cores: usize,
     accesses: impl Fn(usize, Duration) -> Option<u64>,
@@ -238,11 +321,26 @@ fn measured(
         base_ipc: Decimal::ONE,
         counted,
         inflation_of_first: None,
+        judged: run.schedule.as_ref().map(judged),
+        overheads_ns: overheads_ns.clone(),
     })
 }
 
+fn judged(schedule: &ScheduleRecord) -> Judged {
+    let verification = &schedule.verification;
+    Judged {
+        checked: verification.instants,
+        excused: verification.excused.count,
+        violations: verification.violations_count(),
+    }
+}
+
 /// What a metric is of a set: the mean over its runs, or the sum of their classes; or why it is not known.
-fn mean_over_runs(metric: &Metric, found: &[Simulated], runs: &[Run]) -> std::result::Result<Value, String> {
+fn mean_over_runs(
+    metric: &Metric,
+    found: &[Simulated],
+    runs: &[MadeRun],
+) -> std::result::Result<Value, String> {
     let values = found.iter().map(|one| value_of(metric, one));
     let mut numbers: Vec<i64> = Vec::new();
     let mut jobs: Vec<u64> = Vec::new();
@@ -269,8 +367,8 @@ fn mean_over_runs(metric: &Metric, found: &[Simulated], runs: &[Run]) -> std::re
 }
 
 /// Why a metric is not known.
-fn reason(metric: &Metric, found: &[Simulated], runs: &[Run]) -> String {
-    let column = |name: &str| runs.iter().find_map(|run| run.not_measured.get(name).cloned());
+fn reason(metric: &Metric, found: &[Simulated], runs: &[MadeRun]) -> String {
+    let column = |name: &str| runs.iter().find_map(|made| made.run.not_measured.get(name).cloned());
     let summary = |name: &str| found.iter().find_map(|one| one.summary.not_measured.get(name).cloned());
     let why = match metric.name {
         "ipc" => column("instructions").or_else(|| column("cycles")),
@@ -282,7 +380,24 @@ fn reason(metric: &Metric, found: &[Simulated], runs: &[Run]) -> String {
         "dsr" => summary("deadline_satisfaction"),
         "migrations" => summary("migration_rate"),
         "late-tardiness" => Some("not in every repetition was a job late".to_owned()),
+        VIOLATIONS | EXCUSED => column("schedule"),
+        name if name.starts_with(OVERHEAD) => Some(without_overheads(runs)),
         _ => summary("tardiness_ns"),
     };
     why.unwrap_or_else(|| "no job completed of which it is known".to_owned())
+}
+
+/// Why an overhead is not known.
+fn without_overheads(runs: &[MadeRun]) -> String {
+    let nothing = |made: &MadeRun| made.overheads_ns.is_empty();
+    let note = |made: &MadeRun| made.run.notes.iter().find(|note| note.starts_with("overheads ")).cloned();
+    match runs.iter().find(|made| nothing(made)) {
+        Some(made) => note(made).unwrap_or_else(|| "overheads were not recorded".to_owned()),
+        None => "there was no undisturbed sample of it in a run".to_owned(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "to be shown")]
+fn shown(number: u64) -> f64 {
+    number as f64
 }

@@ -2,10 +2,13 @@
 
 use laxity_model::{Duration, TaskSet};
 use laxity_study::{
-    Conducted, Gaps, Kept, Measure, NEVER, Planned, Point, Progress, RunAnswer, Runs, Sampler, SetResult,
-    Simulations, Study, conduct, result_of_runs,
+    Conducted, Gaps, Kept, MadeRun, Measure, NEVER, Planned, Point, Progress, Recorded, RunAnswer, Runs,
+    Sampler, SetResult, Simulations, Study, conduct, result_of_runs,
 };
-use laxity_trace::{Counters, Host, Job, JobOutcome, Run, RunStatus};
+use laxity_trace::{
+    Counters, Host, Job, JobOutcome, RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord,
+    VerificationRecord,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -44,8 +47,12 @@ overload = "least-loaded"
 const MS: u64 = 1_000_000;
 
 fn study(text: &str) -> Study {
+    study_recording(text, Recorded::default())
+}
+
+fn study_recording(text: &str, recorded: Recorded) -> Study {
     let study = Study::from_text(text, "canned", Path::new("")).expect("a study");
-    study.for_real(None).expect("it can be run")
+    study.for_real(None, recorded).expect("it can be run")
 }
 
 /// What was measured of every job of a run.
@@ -91,6 +98,11 @@ fn run(tasks: usize, canned: Canned) -> Run {
         jobs: (0..tasks).flat_map(|task| (0..4).map(move |index| job(task, index))).collect(),
         ..Run::new("p-edf", Host::Linux, Duration::from_ms(40), RunStatus::Completed)
     }
+}
+
+/// A run beside which nothing was recorded.
+fn made(run: Run) -> MadeRun {
+    MadeRun { run, overheads_ns: BTreeMap::new() }
 }
 
 fn simulations(study: &Study) -> &Simulations {
@@ -173,7 +185,7 @@ fn uncounted(tasks: u64, index: u64, curve: usize) -> Runs {
     let response = |cpu_ms: u64| if curve == 0 { cpu_ms + 2 } else { cpu_ms };
     let of =
         |&cpu_ms: &u64| run(tasks, Canned { cpu_ms, response_ms: response(cpu_ms), counters: NOT_COUNTED });
-    Ok(cpu_ms.iter().map(of).collect())
+    Ok(cpu_ms.iter().map(|cpu_ms| made(of(cpu_ms))).collect())
 }
 
 #[test]
@@ -241,7 +253,7 @@ fn what_is_not_counted_is_not_known_and_never_zero() {
     let counted = |tasks: u64, _, curve| {
         let tasks = usize::try_from(tasks).expect("few");
         let counters = if curve == 0 { counters } else { Counters { llc_misses: Some(0), ..counters } };
-        Ok(vec![run(tasks, Canned { cpu_ms: 5, response_ms: 5, counters })])
+        Ok(vec![made(run(tasks, Canned { cpu_ms: 5, response_ms: 5, counters }))])
     };
     let directory = tempfile::tempdir().expect("a directory");
     let table = csv(&study, &conducted(&study, directory.path(), counted));
@@ -259,7 +271,7 @@ fn what_is_known_of_some_repetitions_only_is_not_known() {
         let tasks = usize::try_from(tasks).expect("few");
         let counters = Counters { instructions: Some(30), cycles: Some(20), ..NOT_COUNTED };
         let late = run(tasks, Canned { cpu_ms: 10, response_ms: 12, counters: NOT_COUNTED });
-        Ok(vec![late, run(tasks, Canned { cpu_ms: 5, response_ms: 5, counters })])
+        Ok(vec![made(late), made(run(tasks, Canned { cpu_ms: 5, response_ms: 5, counters }))])
     };
     let done = conducted(&study, directory.path(), runs);
     let table = csv(&study, &done);
@@ -272,6 +284,62 @@ fn what_is_known_of_some_repetitions_only_is_not_known() {
     assert!(near(row(&table, "wfd", 1, "execution-inflation").1, 1.5), "{table}");
 }
 
+/// A run of which the oracles found so many violations and excused deviations at 100 instants.
+fn judged(run: Run, violations: u64, excused: u64) -> Run {
+    let span = |count: u64| SpanRecord { count, longest_ns: 1, total_ns: count };
+    let rule = RuleRecord { rule: "work-conservation".into(), violations: span(violations) };
+    let verification = VerificationRecord {
+        instants: 100,
+        excused: span(excused),
+        violated: vec![rule],
+        ..VerificationRecord::default()
+    };
+    Run { schedule: Some(ScheduleRecord { verification, ..ScheduleRecord::default() }), ..run }
+}
+
+#[test]
+fn what_is_recorded_beside_the_jobs_is_measured() {
+    let study = study_recording(STUDY, Recorded { schedules: true, overheads: true });
+    let directory = tempfile::tempdir().expect("a directory");
+    // FFD's schedules could not be recorded, and its runs have no sample of an IPI.
+    let runs = |tasks: u64, index: u64, curve: usize| {
+        let mut runs = uncounted(tasks, index, curve)?;
+        for (made, (number, release_ns)) in runs.iter_mut().zip([(2, 1_000.0), (4, 3_000.0)]) {
+            made.overheads_ns.insert("release".to_owned(), release_ns);
+            if curve == 0 {
+                made.run = judged(made.run.clone(), number, 10 * number);
+                made.overheads_ns.insert("ipi-latency".to_owned(), 500.0);
+            } else {
+                made.run.not_measured.insert("schedule".into(), "no BPF".into());
+            }
+        }
+        Ok(runs)
+    };
+    let done = conducted(&study, directory.path(), runs);
+    let table = csv(&study, &done);
+    for (curve, metric, mean) in [
+        ("wfd", "violations", Some(3.0)),
+        ("wfd", "excused-deviations", Some(0.3)),
+        ("wfd", "overhead-release", Some(2_000.0)),
+        ("wfd", "overhead-ipi-latency", Some(500.0)),
+        ("ffd", "overhead-release", Some(2_000.0)),
+        ("ffd", "overhead-ipi-latency", None),
+        ("ffd", "violations", None),
+    ] {
+        let (n, found, _) = row(&table, curve, 2, metric);
+        match mean {
+            Some(mean) => assert!(n == 2 && near(found, mean), "{curve} {metric}: {table}"),
+            None => assert_eq!((n, found), (0, None), "{curve} {metric}: {table}"),
+        }
+    }
+    let gaps = &done.points[&Point { family: 0, value: 2 }].series[1].gaps;
+    assert_eq!(gaps.why_not_measured("violations"), Some("no BPF"));
+    assert!(gaps.why_not_measured("overhead-ipi-latency").is_some_and(|why| why.contains("no undisturbed")));
+    assert_eq!(row(&table, "wfd", 1, "overhead-tick"), (0, None, None), "{table}");
+    let none = study_recording(STUDY, Recorded::default());
+    assert!(none.metrics().iter().all(|metric| !metric.name.starts_with("overhead-")));
+}
+
 #[test]
 fn sets_that_could_not_be_run_are_counted_with_the_reasons() {
     let study = study(STUDY);
@@ -281,13 +349,13 @@ fn sets_that_could_not_be_run_are_counted_with_the_reasons() {
         (1, 0, 0) => Err("too much for the kernel".to_owned()),
         (1, 1, 1) => {
             let mut runs = uncounted(tasks, index, curve).expect("runs");
-            runs[1].status =
+            runs[1].run.status =
                 RunStatus::Interrupted { reason: "the watchdog".into(), ran: Duration::from_ms(20) };
             Ok(runs)
         }
         (2, _, 1) => {
             let mut runs = uncounted(tasks, index, curve).expect("runs");
-            runs[0].status = RunStatus::NotRun { reason: "busy".into() };
+            runs[0].run.status = RunStatus::NotRun { reason: "busy".into() };
             Ok(runs)
         }
         _ => uncounted(tasks, index, curve),
@@ -347,16 +415,18 @@ fn what_can_only_be_simulated_is_refused() {
         (amp.0, amp.1, "admitted one by one"),
         (amp.0, "scheduler = \"p-edf\"\nplacement = \"ffd\"\nfit = \"test\"", "places by the test"),
     ] {
-        let error = of(from, to).for_real(None).expect_err(part);
+        let error = of(from, to).for_real(None, Recorded::default()).expect_err(part);
         assert!(error.message.contains(part) && error.hint.is_some(), "{error}");
         assert_eq!(error.failure.exit_code(), 2);
     }
     for wrong in [Duration::ZERO, Duration::from_secs(100_000)] {
-        let error = study(STUDY).for_real(Some(wrong)).expect_err("no duration");
+        let error = study(STUDY).for_real(Some(wrong), Recorded::default()).expect_err("no duration");
         assert!(error.message.contains("--duration"), "{error}");
     }
     assert_eq!(
-        study(STUDY).for_real(Some(Duration::from_ms(7))).map(|study| simulations(&study).duration),
+        study(STUDY)
+            .for_real(Some(Duration::from_ms(7)), Recorded::default())
+            .map(|study| simulations(&study).duration),
         Ok(Duration::from_ms(7))
     );
     // Nothing is lost of a study that names no metrics, but what is never known.
@@ -365,7 +435,7 @@ fn what_can_only_be_simulated_is_refused() {
         "canned",
         Path::new(""),
     );
-    let metrics = all.expect("a study").for_real(None).expect("it can be run").metrics();
+    let metrics = all.expect("a study").for_real(None, Recorded::default()).expect("it can be run").metrics();
     assert_eq!(metrics.len(), 10, "ten of simulations, less two, and two");
     assert!(metrics.iter().filter(|metric| metric.name == "ipc").all(|metric| {
         metric.description.contains("hardware") && matches!(metric.measure, Measure::Number(..))

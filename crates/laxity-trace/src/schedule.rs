@@ -62,7 +62,7 @@ impl VerificationRecord {
 }
 
 /// A schedule that was recorded while the tasks ran.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleRecord {
     /// Where it ends, in ns since the synchronous release: at the end of the run, or before the first record that was lost.
     pub end_ns: u64,

@@ -30,6 +30,14 @@ impl FromStr for Probes {
 }
 
 impl Probes {
+    /// As it is asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            Probes::Events => "events",
+            Probes::Functions => "functions",
+        }
+    }
+
     /// Attaches the probes.
     ///
     /// # Errors

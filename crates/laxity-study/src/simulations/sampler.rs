@@ -23,6 +23,7 @@ use laxity_trace::{
     Efficiency, Event, HardwareCounts, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram,
 };
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
@@ -238,6 +239,8 @@ impl Watcher {
             base_ipc: cache.and_then(|cache| cache.ipc).unwrap_or(Decimal::ONE),
             counted: HardwareCounts::default(),
             inflation_of_first: None,
+            judged: None,
+            overheads_ns: BTreeMap::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::progress::watching;
 use crate::arguments::{PlatformArguments, share, value, whole};
 use crate::{interrupt, output, terminal};
 use clap::Args;
+use laxity_lab::overheads::Probes;
 use laxity_lab::study::described::StudyOutputs;
 use laxity_lab::study::real::{Conditions, RealResults, Runnable, run_study};
 use laxity_model::{Duration, Result};
@@ -36,6 +37,18 @@ pub struct RealArguments {
     /// Clusters: llc, each, all, or lists as in `0-3;4-7`
     #[arg(help_heading = "With --real, on this machine", long, value_name = "CLUSTERS", requires = "real")]
     pub clusters: Option<String>,
+    /// Record every schedule and check it against its scheduler's definition
+    ///
+    /// Adds how often schedules were violated, and how often what deviates is excused by something measured in the same run. Takes
+    /// CPU time of the runs.
+    #[arg(help_heading = "With --real, on this machine", long, requires = "real")]
+    pub record: bool,
+    /// Record what scheduling costs in the kernel: events, or functions as well
+    ///
+    /// Adds the mean lengths of releases, scheduling decisions, switches, latencies and ticks. Takes CPU time of the runs, and as much
+    /// of what is recorded with --record.
+    #[arg(help_heading = "With --real, on this machine", long = "record-overheads", value_name = "WHAT", requires = "real", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
+    pub overheads: Option<Probes>,
 }
 
 /// Runs the sets of a study, into this directory if it is named, and answers in JSON or a table.
@@ -44,11 +57,17 @@ pub fn run_for_real(
     asked: &RealArguments,
     (out, json): (Option<&Path>, bool),
 ) -> Result<ExitCode> {
-    let study = study.for_real(asked.duration)?;
-    let runnable = Runnable::of(&study).expect("only studies by simulation can be run");
     let (cpus, clusters) = (asked.cpus.clone(), asked.clusters.clone());
     let cores = PlatformArguments { platform: None, cpus, clusters };
-    let conditions = Conditions::new(cores.choice().resolve()?, asked.repeat, asked.limit);
+    let conditions = Conditions {
+        repeat: asked.repeat,
+        limit: asked.limit,
+        record: asked.record,
+        overheads: asked.overheads,
+        ..Conditions::plain(cores.choice().resolve()?)
+    };
+    let study = study.for_real(asked.duration, conditions.recorded())?;
+    let runnable = Runnable::of(&study).expect("only studies by simulation can be run");
     let default = || Path::new("laxity-results").join(format!("{}-run", study.outline.name));
     let directory = out.map_or_else(default, Path::to_owned);
     let (interrupt, progress) = (interrupt::flag()?, Progress::default());

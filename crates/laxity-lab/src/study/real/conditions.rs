@@ -4,8 +4,9 @@ use super::Runnable;
 use crate::case::{PlacementSettings, RunSettings};
 use crate::experiment::{DemandModel, Settings};
 use crate::observer::Caller;
+use crate::overheads::Probes;
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
-use laxity_study::{Outline, Point, Simulations, seed_of_jobs};
+use laxity_study::{Outline, Point, Recorded, Simulations, seed_of_jobs};
 use laxity_trace::Machine;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,10 @@ pub struct Conditions {
     pub repeat: u32,
     /// How much of each CPU placements fill at the most, as a fraction; nothing: all of it.
     pub limit: Option<(u64, u64)>,
+    /// Whether schedules are recorded and verified.
+    pub record: bool,
+    /// Which overheads are recorded.
+    pub overheads: Option<Probes>,
 }
 
 /// A run's place in the study.
@@ -41,9 +46,15 @@ pub struct Slot {
 }
 
 impl Conditions {
-    /// So many runs of every set on these CPUs of this machine, each filled up to this share.
-    pub fn new(platform: Platform, repeat: u32, limit: Option<(u64, u64)>) -> Conditions {
-        Conditions { machine: Machine::this_machine(&platform), platform, repeat, limit }
+    /// A run of every set on these CPUs of this machine, all of each, of which nothing but the jobs is recorded.
+    pub fn plain(platform: Platform) -> Conditions {
+        let machine = Machine::this_machine(&platform);
+        Conditions { platform, machine, repeat: 1, limit: None, record: false, overheads: None }
+    }
+
+    /// What runs have beside their jobs.
+    pub fn recorded(&self) -> Recorded {
+        Recorded { schedules: self.record, overheads: self.overheads.is_some() }
     }
 
     /// The CPUs at a value of the axis: the first ones, where their number varies.
@@ -85,7 +96,6 @@ impl Conditions {
         let schedulers = vec![curve.scheduler_name.parse()?];
         let platform = self.platform_at(simulations, slot.point.value)?;
         let out = folder(runnable, slot, directory);
-        // Nothing is recorded: it would take CPU time of the runs that are compared.
         let plain = Settings::plain(schedulers, simulations.duration, curve.placement, platform, out, caller);
         let placement = PlacementSettings {
             fit: curve.fit,
@@ -104,6 +114,8 @@ impl Conditions {
             },
             demand_model: DemandModel::Work,
             calibration: Some(calibration_file(directory)),
+            record: self.record,
+            overheads: self.overheads,
             ..plain
         })
     }
@@ -118,6 +130,12 @@ impl Conditions {
         }
         description["limit"] = json!(self.limit.map(|(part, whole)| format!("{part}/{whole}")));
         description["repeat"] = json!(self.repeat);
+        if self.record {
+            description["record"] = json!(true);
+        }
+        if let Some(probes) = self.overheads {
+            description["overheads"] = json!(probes.name());
+        }
         description["machine"] = json!({
             "processor": self.machine.cpu_model,
             "kernel": self.machine.kernel,

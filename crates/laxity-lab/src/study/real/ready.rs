@@ -44,7 +44,7 @@ impl Ready {
         interrupt: &'static AtomicBool,
     ) -> Result<Option<Ready>> {
         let outline = runnable.outline;
-        let bench = Bench::set_up(None, &caller.without_progress())?;
+        let bench = Bench::set_up(conditions.overheads, &caller.without_progress())?;
         let mut prospects = Prospects::default();
         for &point in open {
             let sampler = runnable.study.sampler(point, interrupt)?;

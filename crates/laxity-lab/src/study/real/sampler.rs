@@ -5,13 +5,15 @@ use super::conditions::{Conditions, Slot, name_of_set};
 use super::ready::Ready;
 use crate::experiment::measure_on;
 use crate::observer::Caller;
+use crate::overheads::{RunOverheads, read};
 use crate::study::State;
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _, TaskSet};
 use laxity_study::{
-    Planned, Point, PointSampler, Runs, Sampler, SetResult, Study, result_of_nothing, result_of_runs,
+    MadeRun, Planned, Point, PointSampler, Runs, Sampler, SetResult, Study, result_of_nothing, result_of_runs,
 };
 use laxity_trace::{Results, Run};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -91,7 +93,7 @@ impl Sampler for RealSampler<'_> {
 
 impl RealSampler<'_> {
     /// The run of a slot: that which is there, or made now.
-    fn run(&self, set: &TaskSet, slot: Slot) -> Result<Run> {
+    fn run(&self, set: &TaskSet, slot: Slot) -> Result<MadeRun> {
         let RealStudy { runnable, conditions, ready, directory, caller, interrupt } = self.real;
         let settings = conditions.settings(*runnable, slot, directory, caller.without_progress())?;
         let results = match State::of_run(&settings.out) {
@@ -100,8 +102,21 @@ impl RealSampler<'_> {
                 measure_on(&ready.bench(), std::slice::from_ref(set), &settings, interrupt)?.results
             }
         };
-        only_run(results, set).map_err(|error| error.context(settings.out.shown().to_string()))
+        let at = |error: Diagnostic| error.context(settings.out.shown().to_string());
+        Ok(MadeRun {
+            run: only_run(results, set).map_err(at)?,
+            overheads_ns: overheads_of(&settings.out).map_err(at)?,
+        })
     }
+}
+
+/// The mean lengths, in ns, of what the only run of a results directory had recorded of its own class, by kind.
+fn overheads_of(out: &Path) -> Result<BTreeMap<String, f64>> {
+    let recorded = read(out)?.into_iter().next();
+    Ok(recorded.map_or_else(BTreeMap::new, |RunOverheads { class, recorded, .. }| {
+        let own = recorded.overheads.into_iter().filter(|overhead| overhead.class == class);
+        own.filter_map(|overhead| Some((overhead.kind, overhead.statistics.mean?))).collect()
+    }))
 }
 
 /// The run of results that have one, of this set.

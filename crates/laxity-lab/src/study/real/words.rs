@@ -4,7 +4,7 @@ use super::Runnable;
 use super::conditions::Conditions;
 use laxity_model::{cpus_named, plural};
 use laxity_report::PlainTable;
-use laxity_study::{Conducted, Gaps, Point, RunAnswer, curves_in_words_of_runs};
+use laxity_study::{Conducted, Gaps, Point, Recorded, RunAnswer, curves_in_words_of_runs};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -148,6 +148,13 @@ impl RealResults<'_> {
                 .to_owned(),
         ];
         words.extend(self.limit().map(|share| format!("Placements fill each CPU up to {share}.")));
+        if self.conditions.recorded() != Recorded::default() {
+            words.push(
+                "What was recorded beside the jobs took CPU time of the runs: under all curves alike, but none of the other numbers \
+                 is that of a run of which nothing is recorded."
+                    .to_owned(),
+            );
+        }
         words.extend(
             simulations.metrics.iter().map(|metric| format!("{}: {}.", metric.name, metric.description)),
         );
