@@ -22,6 +22,21 @@ use laxity_trace::{
 };
 use std::collections::BTreeMap;
 
+/// The metric of a kind of overhead, with its title and what it is.
+macro_rules! overhead {
+    ($kind:literal, $title:literal, $what:literal) => {
+        Metric {
+            name: concat!("overhead-", $kind),
+            title: $title,
+            description: concat!(
+                $what,
+                ": the mean of a run's undisturbed samples (cerqueira2014, IV-A), with --record-overheads"
+            ),
+            measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get($kind).copied()),
+        }
+    };
+}
+
 /// Metrics that runs have instead of those of simulations, or beside them.
 pub static METRICS_OF_RUNS: [Metric; 12] = [
     Metric {
@@ -54,55 +69,30 @@ pub static METRICS_OF_RUNS: [Metric; 12] = [
     Metric {
         name: VIOLATIONS,
         title: "violations of the definition",
-        description: "times in a run at which the recorded schedule is not what its scheduler's definition says, and nothing that was \
-                      measured in the same run explains it",
+        description: "with --record: times in a run at which the schedule is not what its scheduler's definition says, and nothing that \
+                      was measured in the same run explains it",
         measure: Measure::Number(Unit::Number, |one| one.judged.map(|judged| shown(judged.violations))),
     },
     Metric {
         name: EXCUSED,
         title: "excused deviations per instant",
-        description: "deviations from the definition that something measured in the same run explains, by the instants that were judged",
+        description: "with --record: deviations from the definition that something measured in the same run explains, by the instants \
+                      that were judged",
         measure: Measure::Number(Unit::Ratio, |one| {
             let Judged { checked, excused, .. } = one.judged?;
             (checked > 0).then(|| shown(excused) / shown(checked))
         }),
     },
-    Metric {
-        name: "overhead-release",
-        title: "releases",
-        description: "the handler of the release interrupt: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
-        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("release").copied()),
-    },
-    Metric {
-        name: "overhead-schedule-before",
-        title: "scheduling decisions",
-        description: "from the scheduler's entry until the next thread is chosen: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
-        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("schedule-before").copied()),
-    },
-    Metric {
-        name: "overhead-context-switch",
-        title: "context switches",
-        description: "from one thread to the next: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
-        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("context-switch").copied()),
-    },
-    Metric {
-        name: "overhead-release-latency",
-        title: "release latencies",
-        description: "from the nominal release until its handler runs: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
-        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("release-latency").copied()),
-    },
-    Metric {
-        name: "overhead-ipi-latency",
-        title: "IPI latencies",
-        description: "from sending a reschedule interrupt until its handler runs: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
-        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("ipi-latency").copied()),
-    },
-    Metric {
-        name: "overhead-tick",
-        title: "timer ticks",
-        description: "the handler of the timer tick: the mean of a run's undisturbed samples (cerqueira2014, IV-A)",
-        measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get("tick").copied()),
-    },
+    overhead!("release", "releases", "the handler of the release interrupt"),
+    overhead!(
+        "schedule-before",
+        "scheduling decisions",
+        "from the scheduler's entry until the next thread is chosen"
+    ),
+    overhead!("context-switch", "context switches", "from one thread to the next"),
+    overhead!("release-latency", "release latencies", "from the nominal release until its handler runs"),
+    overhead!("ipi-latency", "IPI latencies", "from sending a reschedule interrupt until its handler runs"),
+    overhead!("tick", "timer ticks", "the handler of the timer tick"),
 ];
 
 const INFLATION: &str = "execution-inflation";

@@ -197,7 +197,7 @@ impl<'a> Replay<'a> {
         self.turns.retain(|task, _| !over.contains(task));
     }
 
-    /// Who has which CPU from now on.
+    /// Which job has which CPU from now on.
     fn dispatch(&mut self) {
         let now = self.now_ns;
         let mut free: Vec<u32> = Vec::new();

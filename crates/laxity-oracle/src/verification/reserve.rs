@@ -20,7 +20,7 @@ use laxity_trace::{Event, EventKind};
 use std::collections::BTreeMap;
 
 /// Other work: a task of the set that is in the background, or a number that is none of the set's.
-type Who = (Option<u32>, u64);
+type Work = (Option<u32>, u64);
 
 /// A CPU that runs tasks.
 struct Cpu {
@@ -32,7 +32,7 @@ struct Cpu {
     used_ns: u64,
     /// Since the last instant a job has had it.
     job: bool,
-    other: Option<Who>,
+    other: Option<Work>,
     /// Since when a job has had it that should have given way, and which.
     overrun: Option<(u64, JobName)>,
 }
@@ -45,10 +45,10 @@ pub(super) struct Reserves {
     bound_ns: u64,
     cpus: Vec<Cpu>,
     /// By CPU number, or for any.
-    waiting: BTreeMap<Who, Option<u32>>,
+    waiting: BTreeMap<Work, Option<u32>>,
 }
 
-fn who(event: &Event) -> Who {
+fn work_of(event: &Event) -> Work {
     (event.task, if event.task.is_some() { 0 } else { event.argument.unwrap_or(u64::MAX) })
 }
 
@@ -71,16 +71,16 @@ impl Reserves {
     /// Other work gets a CPU, loses it, or begins to wait.
     pub fn other_work(&mut self, trace: &TraceState, event: &Event) {
         if event.kind == EventKind::BackgroundWait {
-            self.waiting.insert(who(event), event.cpu);
+            self.waiting.insert(work_of(event), event.cpu);
             return;
         }
         let runs = event.kind == EventKind::BackgroundStart;
         if runs {
-            self.waiting.remove(&who(event));
+            self.waiting.remove(&work_of(event));
         }
         let index = event.cpu.and_then(|cpu| trace.cpu_index(cpu));
         if let Some(cpu) = self.cpus.iter_mut().find(|cpu| Some(cpu.index) == index) {
-            cpu.other = runs.then(|| who(event));
+            cpu.other = runs.then(|| work_of(event));
         }
     }
 
@@ -120,7 +120,7 @@ impl Reserves {
         cpu.used_ns >= self.runtime_ns
     }
 
-    /// The instant is over: who may wait because of it, and who should have given way.
+    /// The instant is over: which jobs may wait because of it, and which should have given way.
     pub fn close(
         &mut self,
         (trace, servers): (&TraceState, Option<&Servers>),
@@ -143,21 +143,21 @@ impl Reserves {
     }
 
     fn has_by_right(&self, cpu: &Cpu, trace: &TraceState) -> bool {
-        let Some(who) = cpu.other.filter(|_| self.is_used_up(cpu)) else { return false };
-        let is_spare = |other: &Cpu| !other.job && other.other.is_none() && may_run(who, other, trace);
+        let Some(work) = cpu.other.filter(|_| self.is_used_up(cpu)) else { return false };
+        let is_spare = |other: &Cpu| !other.job && other.other.is_none() && may_run(work, other, trace);
         self.has_queues || !self.cpus.iter().any(is_spare)
     }
 
     /// Each that waits has one CPU stopped for it at the most.
     fn look_for_overruns(&mut self, trace: &TraceState, now: u64, report: &mut Report) {
-        let mut waiting: Vec<(Who, Option<u32>)> =
-            self.waiting.iter().map(|(&who, &cpu)| (who, cpu)).collect();
+        let mut waiting: Vec<(Work, Option<u32>)> =
+            self.waiting.iter().map(|(&work, &cpu)| (work, cpu)).collect();
         for at in 0..self.cpus.len() {
             let cpu = &self.cpus[at];
             let on = &trace.cpus[cpu.index];
             let occupant = on.occupant.filter(|_| self.is_used_up(cpu));
-            let for_this = |&(who, place): &(Who, Option<u32>)| {
-                place.is_none_or(|place| place == on.cpu) && may_run(who, cpu, trace)
+            let for_this = |&(work, place): &(Work, Option<u32>)| {
+                place.is_none_or(|place| place == on.cpu) && may_run(work, cpu, trace)
             };
             let first = waiting.iter().position(for_this).filter(|_| occupant.is_some());
             first.map(|first| waiting.remove(first));
@@ -199,7 +199,7 @@ impl Reserves {
 }
 
 /// Whether other work may run on the CPU.
-fn may_run((task, _): Who, cpu: &Cpu, trace: &TraceState) -> bool {
+fn may_run((task, _): Work, cpu: &Cpu, trace: &TraceState) -> bool {
     let of = task.and_then(|task| trace.tasks.get(task as usize));
     let affinity = of.and_then(|of| of.affinity.as_ref());
     affinity.is_none_or(|affinity| affinity.contains(trace.cpus[cpu.index].cpu))
