@@ -40,10 +40,8 @@ impl Servers {
             let found = setup.servers.of.iter().find(|&&(of, _)| of == cpu);
             found.map_or((0, 0), |(_, server)| (server.budget().as_ns(), server.period().as_ns()))
         };
-        let (runtime, window) = match setup.reserve.is_none() {
-            true => (0, 0),
-            false => (setup.reserve.runtime().as_ns(), setup.reserve.window().as_ns()),
-        };
+        // Where nothing is left, that is off: real-time work has all of each window.
+        let (runtime, window) = (setup.reserve.runtime().as_ns(), setup.reserve.window().as_ns());
         let state = |cpu: u32| {
             let (budget, period) = size(cpu);
             CoreState {
