@@ -4,7 +4,9 @@
 //! 2. Either a given number of tasks is drawn, or tasks are drawn until their exact total exceeds a cap; the
 //!    task that exceeds it is dropped, or shortened so that the total is the cap.
 //! 3. C = floor(u T) ns, at least 1 ns.
-//! 4. Exponential utilizations above 1 are drawn again, as SchedCAT does; the mean is then below the nominal
+//! 4. With `rescale-above`, WCETs of a set whose total is above that are scaled down to it, none below 5 us: a set that every
+//!    scheduler admits, for what depends on how many tasks there are and how often they come, not on how long they run.
+//! 5. Exponential utilizations above 1 are drawn again, as SchedCAT does; the mean is then below the nominal
 //!    one: .09995, .2313, .3435 for .10, .25, .50.
 //!
 //! Sources: ackelman2018, 4.2; cerqueira2014, V-A; B. Brandenburg, "Scheduling and Locking in Multiprocessor
@@ -85,6 +87,8 @@ pub struct Unc {
     pub periods: Periods,
     /// Periods are multiples of this (1 ms in the studies).
     pub granularity: Duration,
+    /// With a number of tasks: where their total is above this, all WCETs are scaled down to it, and none is below 5 us.
+    pub rescale_above: Option<Decimal>,
 }
 
 const fn uniform(low_thousandths: u32, high_thousandths: u32) -> Utilizations {
@@ -200,7 +204,7 @@ words! { LastTask, "rule for the last task": "drop" => LastTask::Drop, "squeeze"
 impl Unc {
     /// Integer-millisecond periods, as in the studies.
     pub fn new(size: UncSize, utilizations: Utilizations, periods: Periods) -> Self {
-        Unc { size, utilizations, periods, granularity: Duration::from_ms(1) }
+        Unc { size, utilizations, periods, granularity: Duration::from_ms(1), rescale_above: None }
     }
 }
 
@@ -251,6 +255,26 @@ fn squeeze(draft: &mut Draft, load: &mut LoadSum, cap: Decimal) -> bool {
     fits > 0
 }
 
+/// No WCET of a rescaled set is shorter: SCHED_DEADLINE takes no budget below 1024 ns, and less than this ends before it can be measured.
+const RESCALED_WCET_LEAST_NS: u64 = 5_000;
+
+/// Scales all WCETs down to a total of `most`, if theirs is above it. Shares are rounded up and WCETs down: the exact total is not above
+/// `most`, but for WCETs that are kept from getting shorter than the least.
+fn rescale(drafts: &mut [Draft], most: Decimal) {
+    let billionths = |draft: &Draft| {
+        let wcet = u128::from(draft.wcet_ns) * u128::from(Decimal::ONE.billionths());
+        wcet.div_ceil(u128::from(draft.period_ns))
+    };
+    let (total, most) = (drafts.iter().map(billionths).sum::<u128>(), u128::from(most.billionths()));
+    for draft in drafts {
+        if total > most {
+            let scaled = u128::from(draft.wcet_ns) * most / total;
+            draft.wcet_ns = u64::try_from(scaled).expect("not above the WCET");
+        }
+        draft.wcet_ns = draft.wcet_ns.max(RESCALED_WCET_LEAST_NS).min(draft.period_ns);
+    }
+}
+
 /// What it is and takes.
 pub(crate) const DESCRIPTION: Description = Description {
     name: "unc",
@@ -267,6 +291,10 @@ pub(crate) const DESCRIPTION: Description = Description {
         ),
         defaults("periods", "uni-moderate", PERIODS_HELP),
         GRANULARITY,
+        absent(
+            "rescale-above",
+            "with tasks: where their total is above this, all C are scaled down to it, none below 5us",
+        ),
     ],
     makes: &[],
     example: "-u 3.2 --utilizations uni-medium --deadlines implicit",
@@ -283,8 +311,16 @@ impl Parametric for Unc {
                     .hint("give the number of tasks, or the total utilization at which to stop"));
             }
         };
+        let rescale_above = reader.optional("rescale-above")?;
+        if rescale_above.is_some() && !matches!(size, UncSize::Tasks(_)) {
+            return Err(Diagnostic::usage(
+                "`rescale-above` is given with `utilization`, which the total is never above",
+            )
+            .hint("give the number of tasks, or leave `rescale-above` out"));
+        }
         Ok(Unc {
             size,
+            rescale_above,
             utilizations: reader.value("utilizations")?,
             periods: reader.value("periods")?,
             granularity: reader.value("granularity")?,
@@ -297,6 +333,7 @@ impl Parametric for Unc {
             ("periods", self.periods.to_string()),
             ("granularity", self.granularity.to_string()),
         ];
+        all.extend(self.rescale_above.map(|most| ("rescale-above", most.to_string())));
         match self.size {
             UncSize::Tasks(tasks) => all.push(("tasks", tasks.to_string())),
             UncSize::Cap { utilization, last } => {
@@ -322,6 +359,10 @@ impl Options for Unc {
             }
             UncSize::Cap { .. } => {}
         }
+        if self.rescale_above == Some(Decimal::ZERO) {
+            return Err(Diagnostic::usage("rescale-above 0 leaves nothing of any task")
+                .hint("give the most that the tasks ask for together, such as 1.8"));
+        }
         self.utilizations.check()?;
         Ok(PreparedUnc { options: self.clone(), periods: self.periods.sampler(self.granularity)? })
     }
@@ -336,7 +377,13 @@ impl Draw for PreparedUnc {
             Draft::with_utilization(id, utilization, self.periods.draw(&mut periods))
         };
         match self.options.size {
-            UncSize::Tasks(tasks) => Ok((0..tasks as usize).map(next_task).collect()),
+            UncSize::Tasks(tasks) => {
+                let mut drafts: Vec<Draft> = (0..tasks as usize).map(next_task).collect();
+                if let Some(most) = self.options.rescale_above {
+                    rescale(&mut drafts, most);
+                }
+                Ok(drafts)
+            }
             UncSize::Cap { utilization, last } => fill(&mut next_task, utilization, last)
                 .map_err(|e| e.context(format!("set {index} of seed {seed}"))),
         }

@@ -34,6 +34,7 @@ const REQUESTS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("unc", &[("tasks", "5"), ("utilizations", "bimo-heavy"), ("periods", "logunif-short")]),
+    ("unc", &[("tasks", "40"), ("utilizations", "uni-light"), ("rescale-above", "0.9")]),
     ("unc", &[("utilization", "2.5"), ("last", "squeeze"), ("utilizations", "exponential:0.3")]),
     ("unc", &[("utilization", "2.5"), ("utilizations", "uniform:0.1,0.2"), ("granularity", "500us")]),
     ("waters", &[]),
@@ -152,6 +153,7 @@ fn bad_parameters_are_explained() {
     assert!(message("emberson", &sized("access", "backwards")).contains("access `backwards` is not known"));
     assert!(message("emberson", &sized("phases", "odd")).contains("`odd`"));
     assert!(message("unc", &sized("last", "drop")).contains("either"));
+    assert!(message("unc", &[("utilization", "2"), ("rescale-above", "1")]).contains("never above"));
 }
 
 #[test]

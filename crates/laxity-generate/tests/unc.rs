@@ -92,3 +92,56 @@ fn tasks_alone_are_those_of_the_set_or_none() {
         assert!(tasks.len() <= 1, "no two tasks of .5 to .9 fit into .7");
     }
 }
+
+/// The workload of studies of kernels: as drawn up to a total, and above it scaled down to that.
+#[test]
+fn sets_above_a_total_are_scaled_down_to_it() {
+    let drawn = |tasks: u32, rescale_above: Option<&str>, index| {
+        let plain = Unc::new(
+            UncSize::Tasks(tasks),
+            "uni-light".parse().expect("named"),
+            "uni-moderate".parse().expect("named"),
+        );
+        let most = rescale_above.map(|most| most.parse().expect("a number"));
+        let generator = Generator::from(Unc { rescale_above: most, ..plain });
+        generate(&Request { generator, common: Default::default(), seed: 7 }, index).expect("set")
+    };
+    let least = Duration::from_us(5);
+    let mut scaled = 0;
+    for (tasks, most) in [(8, "0.9"), (80, "0.9"), (20, "0.3"), (40, "0.01")] {
+        for index in 0..20 {
+            let (plain, set) = (drawn(tasks, None, index), drawn(tasks, Some(most), index));
+            let limit = exactly(most.parse().expect("a number"));
+            assert!(set.tasks().iter().all(|task| task.wcet >= least));
+            // WCETs that are kept from getting shorter than the least add to it.
+            let kept = set.tasks().iter().filter(|task| task.wcet == least);
+            let more = kept.map(|task| Utilization::of(task.wcet, task.period()));
+            let limit_with_kept = more.fold(limit.clone(), |sum, share| sum.plus(&share));
+            assert!(set.utilization() <= limit_with_kept, "{tasks} tasks, {most}, set {index}");
+            if plain.utilization() <= limit {
+                assert!(plain.tasks() == set.tasks(), "nothing is changed");
+                continue;
+            }
+            scaled += 1;
+            let alike = set.tasks().iter().zip(plain.tasks());
+            assert!(
+                alike
+                    .clone()
+                    .all(|(own, drawn)| own.period() == drawn.period() && own.wcet <= drawn.wcet.max(least))
+            );
+            // No more is taken away than that: a part in a million and a ns of each task.
+            let lost = alike.map(|(own, _)| Utilization::of(Duration::from_ns(1), own.period()));
+            let slack = lost.fold(Utilization::ratio(1, 1_000_000), |sum, share| sum.plus(&share));
+            assert!(set.utilization().plus(&slack) >= limit, "{tasks} tasks, {most}, set {index}");
+        }
+    }
+    assert!(scaled > 40, "{scaled} of 80 were scaled down");
+}
+
+#[test]
+fn a_total_of_nothing_is_refused() {
+    let parameters = [("tasks", "4"), ("rescale-above", "0")];
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let request = Request::from_parameters("unc", 1, &parameters).expect("reads");
+    assert!(generate(&request, 0).expect_err("refused").message.contains("rescale-above 0"));
+}

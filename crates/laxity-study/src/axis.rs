@@ -87,25 +87,42 @@ impl Variable {
 pub struct Axis {
     /// What varies.
     pub variable: Variable,
-    /// The first value.
-    pub from: u64,
-    /// No value is above this.
-    pub to: u64,
-    /// From one value to the next.
-    pub step: u64,
+    grid: Grid,
     /// How the axis is sampled more densely where curves bend.
     pub refinement: Option<Refinement>,
 }
 
+/// The values before the axis is refined, as they are written: exact, or multiples of m.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrittenGrid {
+    /// The first value, what no value is above, and from one value to the next.
+    Steps([Quantity; 3]),
+    /// All of them.
+    Values(Vec<Quantity>),
+}
+
+/// The same in units of the axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Grid {
+    Steps {
+        from: u64,
+        to: u64,
+        step: u64,
+    },
+    /// Ascending.
+    Values(Vec<u64>),
+}
+
 impl Axis {
-    /// Checks the ends; `processors` are those of the platform, if they do not vary.
+    /// Checks the values; `processors` are those of the platform, if they do not vary.
     ///
     /// # Errors
     ///
-    /// No or too many values, numbers that are not whole where they must be, or none at all.
+    /// No or too many values, a list that does not ascend or that is refined, numbers that are not whole where they must be, or none at
+    /// all.
     pub fn new(
         variable: Variable,
-        [from, to, step]: [Quantity; 3],
+        written: &WrittenGrid,
         processors: Option<u32>,
         refinement: Option<Refinement>,
     ) -> Result<Self> {
@@ -125,55 +142,91 @@ impl Axis {
                 Diagnostic::usage(format!("axis: {what} = {number} {wrong}")).hint(hint)
             })
         };
-        let axis = Axis {
-            variable,
-            from: units("from", from)?,
-            to: units("to", to)?,
-            step: units("step", step)?,
-            refinement,
+        let grid = match written {
+            WrittenGrid::Steps([from, to, step]) => Grid::Steps {
+                from: units("from", *from)?,
+                to: units("to", *to)?,
+                step: units("step", *step)?,
+            },
+            WrittenGrid::Values(values) => {
+                Grid::Values(values.iter().map(|&value| units("a value", value)).collect::<Result<_>>()?)
+            }
         };
-        axis.check()?;
+        let axis = Axis { variable, grid, refinement };
+        match &axis.grid {
+            &Grid::Steps { from, to, step } => axis.check_steps(from, to, step)?,
+            Grid::Values(values) => axis.check_values(values)?,
+        }
         Ok(axis)
     }
 
-    fn check(&self) -> Result<()> {
-        let bad = |why: String, hint: &str| Err(Diagnostic::usage(format!("axis: {why}")).hint(hint));
+    fn check_steps(&self, from: u64, to: u64, step: u64) -> Result<()> {
         let shown = |value| self.text(value);
-        if self.step == 0 {
+        if step == 0 {
             return bad("step is 0: there would be no second value".to_owned(), "give a positive step");
         }
-        if self.from > self.to {
+        if from > to {
             return bad(
-                format!("from = {} is above to = {}: there are no values", shown(self.from), shown(self.to)),
+                format!("from = {} is above to = {}: there are no values", shown(from), shown(to)),
                 "write the smaller number as `from`",
             );
         }
-        if self.from == 0 && !self.variable.may_be_zero() {
+        if from == 0 && !self.variable.may_be_zero() {
             return bad(
                 format!("from = 0: a study of 0 {} says nothing", self.variable.name()),
                 "begin with 1 or more",
             );
         }
-        if (self.to - self.from) / self.step >= POINTS_MOST {
+        if (to - from) / step >= POINTS_MOST {
             return bad(
-                format!(
-                    "there are more than {POINTS_MOST} values from {} to {}",
-                    shown(self.from),
-                    shown(self.to)
-                ),
+                format!("there are more than {POINTS_MOST} values from {} to {}", shown(from), shown(to)),
                 "take larger steps",
             );
         }
         Ok(())
     }
 
+    fn check_values(&self, values: &[u64]) -> Result<()> {
+        if self.refinement.is_some() {
+            return bad(
+                "`refine` looks between steps, and `values` are all that there are".to_owned(),
+                "leave one of the two out",
+            );
+        }
+        if let Some(two) = values.windows(2).find(|two| two[0] >= two[1]) {
+            return bad(
+                format!("values: {} stands before {}", self.text(two[0]), self.text(two[1])),
+                "let them ascend, each once",
+            );
+        }
+        match values {
+            [] => bad("values: there are none".to_owned(), "list at least one, as in `values = [1, 5, 20]`"),
+            [0, ..] if !self.variable.may_be_zero() => bad(
+                format!("values: a study of 0 {} says nothing", self.variable.name()),
+                "begin with 1 or more",
+            ),
+            _ if values.len() as u64 > POINTS_MOST => bad(
+                format!("values: there are {}, more than {POINTS_MOST}", values.len()),
+                "make several studies of it",
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// All that results depend on.
     pub(crate) fn description(&self) -> Value {
+        let (from, to, step) = match &self.grid {
+            Grid::Values(values) => {
+                let values: Vec<String> = values.iter().map(|&value| self.text(value)).collect();
+                return json!({ "of": self.variable.name(), "values": values });
+            }
+            &Grid::Steps { from, to, step } => (from, to, step),
+        };
         json!({
             "of": self.variable.name(),
-            "from": self.text(self.from),
-            "to": self.text(self.to),
-            "step": self.text(self.step),
+            "from": self.text(from),
+            "to": self.text(to),
+            "step": self.text(step),
             "refine": self.refinement.map(|refinement| json!({
                 "depth": refinement.depth,
                 "precision": refinement.precision.to_string(),
@@ -189,12 +242,28 @@ impl Axis {
 
     /// The values before the axis is refined, ascending.
     pub fn grid(&self) -> Vec<u64> {
-        (0..=(self.to - self.from) / self.step).map(|k| self.from + k * self.step).collect()
+        match &self.grid {
+            &Grid::Steps { from, to, step } => (0..=(to - from) / step).map(|k| from + k * step).collect(),
+            Grid::Values(values) => values.clone(),
+        }
     }
 
     /// Whether this is one of the values before the axis is refined.
     pub fn is_on_grid(&self, value: u64) -> bool {
-        (self.from..=self.to).contains(&value) && (value - self.from).is_multiple_of(self.step)
+        match &self.grid {
+            &Grid::Steps { from, to, step } => {
+                (from..=to).contains(&value) && (value - from).is_multiple_of(step)
+            }
+            Grid::Values(values) => values.contains(&value),
+        }
+    }
+
+    /// No value is above this.
+    pub fn most(&self) -> u64 {
+        match &self.grid {
+            &Grid::Steps { to, .. } => to,
+            Grid::Values(values) => values.last().copied().unwrap_or(0),
+        }
     }
 
     /// A value as a number: exact.
@@ -223,6 +292,10 @@ impl Axis {
     }
 }
 
+fn bad(why: String, hint: &str) -> Result<()> {
+    Err(Diagnostic::usage(format!("axis: {why}")).hint(hint))
+}
+
 /// The number in units of the axis, if it is a whole number of them.
 fn in_units(variable: Variable, number: Decimal) -> Option<u64> {
     let per_unit = Decimal::ONE.billionths() / variable.resolution();
@@ -234,7 +307,13 @@ mod tests {
     use super::*;
 
     fn axis(variable: Variable, texts: [&str; 3], processors: Option<u32>) -> Result<Axis> {
-        Axis::new(variable, texts.map(|text| text.parse().expect(text)), processors, None)
+        let steps = WrittenGrid::Steps(texts.map(|text| text.parse().expect(text)));
+        Axis::new(variable, &steps, processors, None)
+    }
+
+    fn listed(variable: Variable, texts: &[&str], refinement: Option<Refinement>) -> Result<Axis> {
+        let values = texts.iter().map(|text| text.parse().expect(text)).collect();
+        Axis::new(variable, &WrittenGrid::Values(values), Some(4), refinement)
     }
 
     #[test]
@@ -249,6 +328,29 @@ mod tests {
         assert_eq!(load.text(2_000_000_000), "2");
         let one = axis(Variable::Processors, ["4", "4", "1"], None).expect("an axis");
         assert_eq!(one.grid(), [4]);
+    }
+
+    #[test]
+    fn values_may_be_listed() {
+        let tasks = listed(Variable::Tasks, &["1", "m", "2.5m", "16"], None).expect("an axis");
+        assert_eq!((tasks.grid(), tasks.most()), (vec![1, 4, 10, 16], 16));
+        assert!(tasks.is_on_grid(10) && !tasks.is_on_grid(11));
+        assert_eq!(tasks.description(), json!({ "of": "tasks", "values": ["1", "4", "10", "16"] }));
+        assert_eq!(tasks.open(|value| value == 4), [1, 10, 16]);
+        let load = listed(Variable::Utilization, &["0", "0.25"], None).expect("an axis");
+        assert_eq!(load.grid(), [0, 250_000_000]);
+        let refinement = Refinement { depth: 1, precision: Decimal::ONE, refine_noise: false };
+        for (texts, refinement, part) in [
+            (&["4", "m"][..], None, "values: 4 stands before 4"),
+            (&["5", "4"], None, "values: 5 stands before 4"),
+            (&[], None, "there are none"),
+            (&["0", "4"], None, "a study of 0 tasks"),
+            (&["0.5"], None, "a value = 0.5 is not a whole number"),
+            (&["1", "2"], Some(refinement), "`refine` looks between steps"),
+        ] {
+            let error = listed(Variable::Tasks, texts, refinement).expect_err(part);
+            assert!(error.message.contains(part) && error.hint.is_some(), "{error}");
+        }
     }
 
     #[test]

@@ -74,7 +74,7 @@ const OF_SCHEDULABILITY: OwnKeys = OwnKeys {
 const OF_SIMULATION: OwnKeys = OwnKeys {
     study: &["duration", "grace", "demand", "costs", "metrics", "ordinary"],
     platform: &["name", "file"],
-    curve: &["admission", "tardiness-bound", "overload", "costs"],
+    curve: &["admission", "tardiness-bound", "overload", "costs", "batching"],
 };
 
 /// A number or a text: 5, 0.5, "5m", "10ms".
@@ -232,7 +232,7 @@ pub(crate) struct PlatformFile {
     pub(crate) file: Option<String>,
 }
 
-/// What varies, from where to where.
+/// What varies: from where to where in which steps, or the values one by one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "axis")]
@@ -240,11 +240,17 @@ pub(crate) struct AxisFile {
     /// tasks: n; utilization: the total U; processors: m.
     pub(crate) of: Variable,
     /// The first value.
-    pub(crate) from: Written,
+    #[serde(default)]
+    pub(crate) from: Option<Written>,
     /// No value is above this.
-    pub(crate) to: Written,
+    #[serde(default)]
+    pub(crate) to: Option<Written>,
     /// From one value to the next.
-    pub(crate) step: Written,
+    #[serde(default)]
+    pub(crate) step: Option<Written>,
+    /// Instead of `from`, `to` and `step`: all values, ascending.
+    #[serde(default)]
+    pub(crate) values: Option<Vec<Written>>,
     /// Sample more densely where curves bend (ackelman2018, 6.3); only the values above if it is not given.
     #[serde(default)]
     pub(crate) refine: Option<RefineFile>,
@@ -378,6 +384,10 @@ pub(crate) struct CurveFile {
     /// By simulation: what everything costs: a costs file, instead of the study's.
     #[serde(default)]
     pub(crate) costs: Option<String>,
+    /// By simulation, under laxity's own policies: whether jobs that are released at one instant are released together, by one timer;
+    /// yes if it is not given.
+    #[serde(default)]
+    pub(crate) batching: Option<bool>,
     /// What a reader of the figure must know of this curve.
     #[serde(default)]
     pub(crate) note: Option<String>,
@@ -455,6 +465,13 @@ pub fn study_schema() -> Value {
     schema["properties"]["version"] =
         json!({ "description": "Version of this format.", "const": STUDY_VERSION });
     schema["properties"]["generator"]["required"] = json!(["name"]);
+    let (steps, values) = (["from", "to", "step"], ["values"]);
+    let only = |own: &[&str], other: &[&str]| {
+        let none = other.iter().map(|&key| (key.to_owned(), json!(false)));
+        json!({ "required": own, "properties": none.collect::<serde_json::Map<_, _>>() })
+    };
+    let listed = only(&values, &[&steps[..], &["refine"]].concat());
+    schema["$defs"]["axis"]["oneOf"] = json!([only(&steps, &values), listed]);
     let mut simulation = without(&OF_SCHEDULABILITY);
     simulation["required"] = json!(["duration"]);
     schema["if"] =

@@ -39,7 +39,7 @@ mod study;
 mod table;
 mod tally;
 
-pub use axis::{Axis, Variable};
+pub use axis::{Axis, Variable, WrittenGrid};
 pub use conduct::{Conducted, Planned, Progress, conduct, next_round};
 pub use engine::{Control, judge_points, tally_of};
 pub use family::Family;

@@ -1,8 +1,8 @@
 //! What studies of all back ends have in common: what they are called, which sets they draw, and what varies.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, WrittenGrid};
 use crate::family::{Family, families};
-use crate::file::{AxisFile, RefineFile, StudyFile};
+use crate::file::{AxisFile, RefineFile, StudyFile, Written};
 use crate::journal::Point;
 use crate::quantity::Quantity;
 use crate::refinement::{DEPTH_MOST, Refinement};
@@ -231,10 +231,32 @@ pub(crate) fn within(what: &str, number: u64, most: u64) -> Result<u64> {
 }
 
 fn axis_of(file: &AxisFile, processors: Option<u32>) -> Result<Axis> {
-    let quantity = |text: &str| text.parse::<Quantity>().map_err(|error| error.context("axis"));
-    let [from, to, step] = [&file.from, &file.to, &file.step].map(|written| quantity(&written.0));
+    let quantity = |written: &Written| written.0.parse::<Quantity>().map_err(|error| error.context("axis"));
+    let grid = match (&file.from, &file.to, &file.step, &file.values) {
+        (Some(from), Some(to), Some(step), None) => {
+            WrittenGrid::Steps([quantity(from)?, quantity(to)?, quantity(step)?])
+        }
+        (None, None, None, Some(values)) => {
+            WrittenGrid::Values(values.iter().map(quantity).collect::<Result<_>>()?)
+        }
+        (_, _, _, Some(_)) => {
+            return Err(Diagnostic::usage("axis: `values` are given, and also `from`, `to` or `step`")
+                .hint("list all values, or say from where to where in which steps"));
+        }
+        (from, to, _, None) => {
+            let missing = if from.is_none() {
+                "from"
+            } else if to.is_none() {
+                "to"
+            } else {
+                "step"
+            };
+            return Err(Diagnostic::usage(format!("axis: missing field `{missing}`"))
+                .hint("give `from`, `to` and `step`, or list all `values`"));
+        }
+    };
     let refinement = file.refine.as_ref().map(refinement).transpose()?;
-    Axis::new(file.of, [from?, to?, step?], processors, refinement)
+    Axis::new(file.of, &grid, processors, refinement)
 }
 
 fn refinement(file: &RefineFile) -> Result<Refinement> {

@@ -321,6 +321,36 @@ fn a_reserve_is_what_background_tasks_have_beside_full_load() {
     assert!(half.2 != none.2 && !none.2.to_string().contains("reserve"), "journals without one go on");
 }
 
+/// Three jobs (1 ms, 10 ms) of one instant on one CPU, and a release that takes 3 ms: together they are done after 6 ms, one by one not
+/// within 10 ms.
+#[test]
+fn curves_release_jobs_of_one_instant_together_or_one_by_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("slow.toml"), "version = 1\nrelease = \"3ms\"\n").expect("writes");
+    let read = |curves: &str| {
+        let text = OVERRUN
+            .replace("tasks = 1", "tasks = 3")
+            .replace("uniform:0.5,0.5", "uniform:0.1,0.1")
+            .replace("to = 3", "to = 1")
+            .replace("sets = 3", "sets = 3\ncosts = \"slow.toml\"");
+        let (text, _) = text.split_once("[[curves]]").expect("curves");
+        Study::from_text(&format!("{text}{curves}"), "test", directory.path())
+    };
+    let names = ["plain", "together", "one by one"];
+    let curve =
+        |(name, keys): (&str, &str)| format!("[[curves]]\nname = \"{name}\"\nscheduler = \"fpp\"\n{keys}\n");
+    let curves = names.into_iter().zip(["", "batching = true", "batching = false"]).map(curve);
+    let study = read(&curves.collect::<String>()).expect("a study");
+    let done = conducted(&study, 1);
+    let [plain, together, apart] = names.map(|name| means(&study, &done, name, "dsr")[0]);
+    assert_eq!((plain, together), (Some(1.0), Some(1.0)));
+    assert!(apart < Some(1.0), "{apart:?}");
+    let described = |curve: usize| study.description()["curves"][curve]["batching"].as_bool();
+    assert_eq!([0, 1, 2].map(described), [None, Some(true), Some(false)], "without a word as before");
+    let error = read("[[curves]]\nscheduler = \"p-edf\"\nbatching = false\n").expect_err("of Linux");
+    assert!(error.message.contains("p-edf is Linux's own") && error.hint.is_some(), "{error}");
+}
+
 /// Sets that fill 95 % of two CPUs: by load, many of them miss deadlines under rate-monotonic priorities; by the test fewer are placed,
 /// and none of these misses.
 const BY_TEST: &str = r#"

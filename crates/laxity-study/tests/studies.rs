@@ -289,6 +289,23 @@ scheduler = "gsn-edf-di"
     }
 }
 
+/// The values of the axis may be listed, and totals capped: both may be multiples of m.
+#[test]
+fn listed_values_are_looked_at_and_nothing_else() {
+    let text = HALVES
+        .replace("from = 1\nto = 6\nstep = 1", "values = [1, \"m\", 5]")
+        .replace("name = \"unc\"", "name = \"unc\"\nrescale-above = \"0.5m\"");
+    let study = study(&format!("{text}[[curves]]\nscheduler = \"p-edf\"\n"));
+    let done = conducted(&study, 2);
+    assert_eq!(done.points.keys().map(|point| point.value).collect::<Vec<_>>(), [1, 2, 5]);
+    // All of them ask for no more than one of the two CPUs.
+    assert_eq!(accepted(&study, &done, "p-edf", Guarantee::Hard), [3, 3, 3]);
+    let load: Vec<Option<f64>> =
+        done.points.values().map(|tally| tally.series[0].mean_utilization()).collect();
+    assert!(load[0] == Some(0.5) && load[1] == Some(1.0), "{load:?}");
+    assert!(load[2].is_some_and(|load| load <= 1.0 && load > 0.999), "{load:?}");
+}
+
 #[test]
 fn what_makes_no_study_is_refused_with_a_way_out() {
     let base = format!("{HALVES}[[curves]]\nscheduler = \"g-edf\"\n");
@@ -312,6 +329,19 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         ("to = 6", "to = \"six\"", "neither a number nor a multiple of m"),
         ("to = 6", "to = 5000", "tasks 5000 is not within 1 to 4096"),
         ("step = 1", "step = 0", "step is 0"),
+        ("step = 1", "step = 1\nvalues = [1]", "`values` are given, and also `from`, `to` or `step`"),
+        ("step = 1\n", "", "missing field `step`"),
+        ("from = 1\nto = 6\nstep = 1", "values = []", "values: there are none"),
+        ("from = 1\nto = 6\nstep = 1", "values = [1, 4, 3]", "values: 4 stands before 3"),
+        ("from = 1\nto = 6\nstep = 1", "values = [1, \"many\"]", "neither a number nor a multiple of m"),
+        ("from = 1\nto = 6\nstep = 1", "values = [1, 5000]", "tasks 5000 is not within 1 to 4096"),
+        ("from = 1\nto = 6\nstep = 1", "values = [1]\nrefine = { depth = 2 }", "all that there are"),
+        (
+            "name = \"unc\"",
+            "name = \"unc\"\nrescale-above = \"half\"",
+            "neither a number nor a multiple of m",
+        ),
+        ("\"g-edf\"", "\"fpp\"\nbatching = true", "`batching` is of studies of kind = \"simulation\""),
         ("step = 1", "step = 1\nrefine = { depth = 17 }", "depth = 17 is above 16"),
         ("step = 1", "step = 1\nrefine = { depth = 2, precision = 0 }", "precision = 0"),
         ("name = \"unc\"", "name = \"und\"", "generator `und` is not known"),

@@ -116,7 +116,7 @@ impl Proofs {
 
     /// What every series is judged by, a line each: scheduler, overheads and what they leave out, tests.
     pub fn series_in_words(&self, axis: &Axis) -> Vec<String> {
-        let most_tasks = (axis.variable == Variable::Tasks).then_some(axis.to);
+        let most_tasks = (axis.variable == Variable::Tasks).then_some(axis.most());
         self.series.iter().map(|series| series.words(&self.curves, most_tasks)).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::file::{AdmissionWord, CurveFile};
 use crate::outline::check_curve;
-use laxity_model::{Diagnostic, Duration, PolicyScheduler, Result, Scope};
+use laxity_model::{AnyScheduler, Diagnostic, Duration, PolicyScheduler, Result, Scope};
 use laxity_place::{Fitting, Method, Overload};
 use laxity_sim::costs::{Costs, read_costs};
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ pub struct SimulatedCurve {
     pub fit: Fitting,
     /// The rule for a task that fits nowhere.
     pub overload: Overload,
+    /// Whether jobs of one instant are released together; nothing: as it is without being asked for.
+    pub batching: Option<bool>,
     /// What everything costs.
     pub costs: Costs,
     /// The costs file, as the study names it.
@@ -67,12 +69,17 @@ impl SimulatedCurve {
                 Overload::LeastLoaded => words += "; a task that fits nowhere goes where the load is least",
             }
         }
+        match self.batching {
+            Some(true) => words += "; jobs of one instant are released together",
+            Some(false) => words += "; jobs of one instant are released one by one",
+            None => {}
+        }
         words
     }
 
     /// All that results depend on.
     pub(crate) fn description(&self) -> Value {
-        json!({
+        let mut description = json!({
             "name": self.name,
             "scheduler": self.scheduler.to_string(),
             "placement": self.placement.to_string(),
@@ -83,7 +90,12 @@ impl SimulatedCurve {
             "overload": self.overload.to_string(),
             // Of what the files say, not of their names.
             "costs": self.costs.to_toml(),
-        })
+        });
+        // As studies before there was a choice had it.
+        if let Some(batching) = self.batching {
+            description["batching"] = json!(batching);
+        }
+        description
     }
 }
 
@@ -149,6 +161,12 @@ fn curve(file: &CurveFile, costs: Option<&String>, beside: &Path) -> Result<Simu
                 .hint("write `admission = \"ignores-double-hit\"`; with it counted no task is late"),
         ));
     }
+    if file.batching.is_some() && is_of_linux(&file.scheduler) {
+        return Err(here(
+            Diagnostic::usage(format!("{} is Linux's own: it releases jobs one by one", file.scheduler))
+                .hint("leave `batching` out, or choose one of laxity's own policies, such as push-pull"),
+        ));
+    }
     let name = match &file.name {
         Some(name) => name.clone(),
         None if is_placed => placement.to_string(),
@@ -164,6 +182,7 @@ fn curve(file: &CurveFile, costs: Option<&String>, beside: &Path) -> Result<Simu
         tardiness_bound: file.tardiness_bound.as_deref().map(str::parse).transpose().map_err(here)?,
         fit,
         overload,
+        batching: file.batching,
         costs: match &costs_file {
             Some(name) => read_costs(&beside.join(name)).map_err(here)?,
             None => Costs::default(),
@@ -171,4 +190,8 @@ fn curve(file: &CurveFile, costs: Option<&String>, beside: &Path) -> Result<Simu
         costs_file,
         note: file.note.clone(),
     })
+}
+
+fn is_of_linux(scheduler: &str) -> bool {
+    scheduler.parse::<AnyScheduler>().is_ok_and(|scheduler| scheduler.linux().is_some())
 }

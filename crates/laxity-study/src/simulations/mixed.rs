@@ -70,8 +70,8 @@ impl Mixed {
                 "where `server` varies give `server-period`, as in \"10ms\"; else `server`, as in \"20%/10ms\", or nothing",
             ));
         }
-        if varies && axis.decimal(axis.to) > laxity_generate::Decimal::ONE {
-            return Err(Diagnostic::usage(format!("axis: servers of {} of a CPU", axis.text(axis.to)))
+        if varies && axis.decimal(axis.most()) > laxity_generate::Decimal::ONE {
+            return Err(Diagnostic::usage(format!("axis: servers of {} of a CPU", axis.text(axis.most())))
                 .hint("shares are at most 1: all of every CPU"));
         }
         let reserve = reserve_of(file).map_err(here)?;

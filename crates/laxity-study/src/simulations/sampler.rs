@@ -142,6 +142,7 @@ impl<'a> SimulationSampler<'a> {
             grace: self.simulations.grace.unwrap_or(setup.grace),
             seed: seed_of(&[self.seed, index]),
             demand: self.demand,
+            batching: curve.batching.unwrap_or(setup.batching),
             costs: &curve.costs,
             background,
             servers: &self.servers,

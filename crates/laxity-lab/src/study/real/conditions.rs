@@ -6,6 +6,7 @@ use crate::experiment::{DemandModel, Settings};
 use crate::observer::Caller;
 use crate::overheads::Probes;
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
+use laxity_run::PolicyOptions;
 use laxity_study::{Outline, Point, Recorded, Simulations, seed_of_jobs};
 use laxity_trace::Machine;
 use serde_json::{Value, json};
@@ -116,6 +117,10 @@ impl Conditions {
             calibration: Some(calibration_file(directory)),
             record: self.record,
             overheads: self.overheads,
+            policy: PolicyOptions {
+                batching: curve.batching.unwrap_or(plain.policy.batching),
+                ..plain.policy
+            },
             ..plain
         })
     }
