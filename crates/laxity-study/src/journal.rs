@@ -150,7 +150,7 @@ fn claim(output: &OutputDirectory, description: &Value) -> Result<()> {
     }
 }
 
-/// What two descriptions do not agree on: `sets 5 there, 6 asked for; curves differ`.
+/// What two descriptions do not agree on: `sets 5 there, 6 asked for; record true there, and not asked for; curves differ`.
 fn differences(known: &Value, wanted: &Value) -> String {
     let (Some(known), Some(wanted)) = (known.as_object(), wanted.as_object()) else {
         return "descriptions differ".to_owned();
@@ -165,6 +165,12 @@ fn differences(known: &Value, wanted: &Value) -> String {
         let words = shown(name).to_string().replace('_', " ");
         match (known.get(name).and_then(short), wanted.get(name).and_then(short)) {
             (Some(there), Some(asked)) => format!("{words} {there} there, {asked} asked for"),
+            (Some(there), None) if !wanted.contains_key(name) => {
+                format!("{words} {there} there, and not asked for")
+            }
+            (None, Some(asked)) if !known.contains_key(name) => {
+                format!("{words} {asked} asked for, and not there")
+            }
             _ => format!("{words} differ"),
         }
     });
@@ -254,9 +260,10 @@ mod tests {
     fn another_study_is_refused_by_name() {
         let directory = tempfile::tempdir().expect("a directory");
         drop(open(directory.path()).expect("opens"));
-        let other = json!({ "study": "one", "seed": 2, "sets": 7 });
+        let other = json!({ "study": "one", "seed": 2, "sets": 7, "record": true });
         let error = Journal::open(directory.path(), &other, is_whole).err().expect("refused");
-        assert!(error.message.ends_with("seed 1 there, 2 asked for; sets differ"), "{error}");
+        let differs = "seed 1 there, 2 asked for; sets 7 asked for, and not there; record true asked for, and not there";
+        assert!(error.message.ends_with(differs), "{error}");
         assert!(open(directory.path()).is_ok(), "the same study goes on");
     }
 

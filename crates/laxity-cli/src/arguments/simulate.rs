@@ -102,7 +102,7 @@ pub struct SimulateArguments {
     #[arg(help_heading = "Machine", long, value_name = "PERCENT", default_value_t = 0, hide_default_value = true, value_parser = whole::<u8>(0..=90))]
     pub reserve: u8,
     /// The time within which the reserve is granted
-    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_window)]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", requires = "reserve", default_value = "1s", value_parser = reserve_window)]
     pub reserve_period: Duration,
     /// What real-time tasks are below
     #[command(flatten)]
