@@ -54,27 +54,12 @@ pub fn test(name: &str) -> Option<&'static dyn Test> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use std::fs::read_dir;
     use std::path::Path;
-
-    /// Names of the tests that are described (`static X: TestInfo = TestInfo { name: ...`) in this folder and those below it.
-    fn described_in(folder: &Path, found: &mut BTreeSet<String>) {
-        for entry in read_dir(folder).expect("part of the checkout") {
-            let path = entry.expect("part of the checkout").path();
-            if path.is_dir() {
-                described_in(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).expect("source");
-                let descriptions = text.split(": TestInfo = TestInfo {\n    name: \"").skip(1);
-                found.extend(descriptions.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())));
-            }
-        }
-    }
 
     #[test]
     fn every_test_that_is_described_is_in_the_catalogue() {
-        let mut described = BTreeSet::new();
-        described_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut described);
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let described = laxity_seeds::names_in_sources(&sources, ": TestInfo = TestInfo {\n    name: \"");
         let listed: BTreeSet<String> = tests().iter().map(|test| test.info().name.to_owned()).collect();
         assert_eq!(listed, described, "the list above, and descriptions in crates/laxity-analysis/src");
         assert_eq!(listed.len(), tests().len(), "no two have the same name");

@@ -9,7 +9,7 @@ use laxity_model::{
     Diagnostic, Incomplete, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, closest, plural,
     read_file, read_platform, read_task_set_as,
 };
-use laxity_sim::costs::read_costs;
+use laxity_sim::costs::{Costs, read_costs};
 use laxity_study::{BackEnd, Changes, Study, read_overheads};
 use laxity_trace::MANIFEST_FILE;
 use schemars::JsonSchema;
@@ -134,8 +134,8 @@ impl Kind {
     }
 }
 
-/// Keys at the top of documents, and what has them.
-const KEYS: [(&str, Kind); 23] = [
+/// Keys at the top of documents, and what has them; each of [`Costs::NAMES`] is one besides.
+const KEYS: &[(&str, Kind)] = &[
     ("threads", Kind::DeployPlan),
     ("confinement", Kind::DeployPlan),
     ("tasks", Kind::TaskSet),
@@ -149,15 +149,6 @@ const KEYS: [(&str, Kind); 23] = [
     ("generator", Kind::Study),
     ("sets", Kind::Study),
     ("overheads", Kind::Costs),
-    ("release", Kind::Costs),
-    ("scheduling", Kind::Costs),
-    ("context_switch", Kind::Costs),
-    ("ipi", Kind::Costs),
-    ("tick", Kind::Costs),
-    ("release_latency", Kind::Costs),
-    ("mailbox", Kind::Costs),
-    ("dsp", Kind::Costs),
-    ("step", Kind::Costs),
     ("cache", Kind::Costs),
 ];
 
@@ -255,8 +246,10 @@ fn kind_of_document(document: &Value) -> Result<Kind> {
         return Err(Diagnostic::usage("laxity has written this file itself")
             .hint("name the results directory that it is in"));
     }
-    let known = KEYS.map(|(key, _)| key);
-    let of = |key: &str| KEYS.iter().find(|(known, _)| *known == key).map(|(_, kind)| *kind);
+    let of_costs = Costs::NAMES.map(|name| (name, Kind::Costs));
+    let all: Vec<(&str, Kind)> = KEYS.iter().copied().chain(of_costs).collect();
+    let known: Vec<&str> = all.iter().map(|(key, _)| *key).collect();
+    let of = |key: &str| all.iter().find(|(known, _)| *known == key).map(|(_, kind)| *kind);
     let found = keys.iter().find_map(|key| of(key));
     let near =
         || keys.iter().filter(|key| !COMMON_KEYS.contains(key)).find_map(|key| of(closest(key, &known)?));

@@ -6,10 +6,14 @@
 //!
 //! [`read_damaged`] holds a reader against copies of a file that are damaged as a seed says: always the same ones. `fuzz/` searches
 //! deeper.
+//!
+//! [`names_in_sources`] finds what a crate describes, so that a test can say what its list lacks.
 
 mod damage;
+mod sources;
 
 pub use damage::{Damage, assert_complete, read_damaged};
+pub use sources::names_in_sources;
 
 use std::ops::Range;
 

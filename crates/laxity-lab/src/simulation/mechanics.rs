@@ -170,33 +170,18 @@ impl Mechanics {
 
     /// What costs something, in words.
     fn modelled(&self) -> Vec<&'static str> {
-        self.priced().into_iter().filter(|(_, paid, _)| *paid).map(|(words, ..)| words).collect()
+        self.priced().filter(|(_, paid, _)| *paid).map(|(words, ..)| words).collect()
     }
 
     /// What costs nothing here and something under every scheduler of Linux.
     fn left_out(&self) -> Vec<&'static str> {
-        self.priced()
-            .into_iter()
-            .filter(|(_, paid, linux)| !paid && *linux)
-            .map(|(words, ..)| words)
-            .collect()
+        self.priced().filter(|(_, paid, linux)| !paid && *linux).map(|(words, ..)| words).collect()
     }
 
     /// Every cost: its words, whether it is above zero, and whether Linux's own schedulers have it.
-    fn priced(&self) -> [(&'static str, bool, bool); 10] {
-        let costs = &self.costs;
-        [
-            ("release latency", !costs.release_latency.is_zero(), true),
-            ("release interrupts", !costs.release.is_zero(), true),
-            ("scheduling decisions", !costs.scheduling.is_zero(), true),
-            ("context switches", !costs.context_switch.is_zero(), true),
-            ("reschedule interrupts", !costs.ipi.is_zero(), true),
-            ("steps of pushes and pulls", !costs.step.is_zero(), true),
-            ("timer ticks", !costs.tick.is_zero(), true),
-            ("requests to a scheduling CPU", !costs.mailbox.is_zero(), false),
-            ("the scheduling CPU's decisions", !costs.dsp.is_zero(), false),
-            ("cold caches", costs.cache.as_ref().is_some_and(|cache| !cache.is_zero()), true),
-        ]
+    fn priced(&self) -> impl Iterator<Item = (&'static str, bool, bool)> {
+        let cold_caches = ("cold caches", self.costs.has_cold_caches(), true);
+        self.costs.priced().into_iter().chain([cold_caches])
     }
 }
 

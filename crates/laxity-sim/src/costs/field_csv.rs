@@ -8,20 +8,8 @@ use laxity_model::{Duration, Result};
 /// Overheads as functions of the number of tasks. What has no column costs nothing.
 pub(super) fn overheads(text: &str) -> Result<Costs> {
     let mut costs = Costs::default();
-    let columns: [(&str, &mut Cost); 9] = [
-        ("IPI-LATENCY", &mut costs.ipi),
-        ("SCHEDULE", &mut costs.scheduling),
-        ("RELEASE", &mut costs.release),
-        ("CXS", &mut costs.context_switch),
-        ("TICK", &mut costs.tick),
-        ("RELEASE-LATENCY", &mut costs.release_latency),
-        // Not among the field's: what G-EDF-MP and push/pull need besides.
-        ("MAILBOX", &mut costs.mailbox),
-        ("DSP", &mut costs.dsp),
-        ("STEP", &mut costs.step),
-    ];
-    let functions = overheads_from_csv(text, columns.each_ref().map(|(name, _)| *name))?;
-    for ((_, cost), function) in columns.into_iter().zip(functions) {
+    let functions = overheads_from_csv(text, Costs::COLUMNS)?;
+    for (cost, function) in costs.each_mut().into_iter().zip(functions) {
         if let Some(function) = function {
             *cost = Cost::PiecewiseLinear(function);
         }

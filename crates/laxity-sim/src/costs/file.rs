@@ -1,7 +1,8 @@
 //! Costs from files: laxity's own TOML, and the field's CSV of overheads.
 
 use super::cache_costs::{CacheCosts, LineLatencies, Reload};
-use super::given::{WrittenCost, WrittenDelays};
+use super::given::WrittenDelays;
+use super::rows::CostsFile;
 use super::{Costs, field_csv};
 use laxity_generate::Decimal;
 use laxity_model::overheads::scaled_up;
@@ -24,61 +25,11 @@ const KIND: DocumentKind = DocumentKind {
 /// A line where neither the platform nor the file says how long one is.
 const LINE_BYTES: u32 = 64;
 
-/// Costs of a simulated system. Every cost is off unless it is given. Files that are named are looked for beside this
-/// one.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(title = "laxity costs", rename = "costs")]
-struct CostsFile {
-    /// The schema, for editors.
-    #[serde(rename = "$schema", default)]
-    _schema: Option<String>,
-    /// Version of this format.
-    version: u64,
-    /// A CSV file with overheads in µs as functions of the number of tasks, with the header TASK-COUNT, IPI-LATENCY,
-    /// SCHEDULE, RELEASE, CXS, TICK, RELEASE-LATENCY. What this file gives besides takes the place of a column.
-    #[serde(default)]
-    overheads: Option<String>,
-    /// A release interrupt.
-    #[serde(default)]
-    release: Option<WrittenCost>,
-    /// A scheduling decision.
-    #[serde(default)]
-    scheduling: Option<WrittenCost>,
-    /// A context switch.
-    #[serde(default)]
-    context_switch: Option<WrittenCost>,
-    /// From sending a reschedule interrupt until its handler runs.
-    #[serde(default)]
-    ipi: Option<WrittenCost>,
-    /// A timer tick.
-    #[serde(default)]
-    tick: Option<WrittenCost>,
-    /// From one tick to the next; 1ms if it is not given.
-    #[serde(default)]
-    tick_period: Option<String>,
-    /// From the nominal release until the release interrupt's handler runs.
-    #[serde(default)]
-    release_latency: Option<WrittenCost>,
-    /// A client's request to the dedicated scheduling processor.
-    #[serde(default)]
-    mailbox: Option<WrittenCost>,
-    /// The dedicated scheduling processor's handling of one message.
-    #[serde(default)]
-    dsp: Option<WrittenCost>,
-    /// One step of a push or a pull, under its locks.
-    #[serde(default)]
-    step: Option<WrittenCost>,
-    /// Cache-related preemption and migration delay.
-    #[serde(default)]
-    cache: Option<CacheFile>,
-}
-
 /// Cache-related preemption and migration delay: measured (`cpmd`), or from the latencies of a line (the others).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "cache")]
-struct CacheFile {
+pub(super) struct CacheFile {
     /// Delays as functions of the working set: a CSV file in µs and KiB, with the header WSS, MEM, L1, L2, L3; or points.
     #[serde(default)]
     cpmd: Option<WrittenDelays>,
@@ -162,7 +113,7 @@ impl Costs {
 }
 
 impl CostsFile {
-    fn read(self, folder: &Path) -> Result<Costs> {
+    fn read(mut self, folder: &Path) -> Result<Costs> {
         KIND.check_version(self.version)?;
         let mut costs = match &self.overheads {
             Some(name) => {
@@ -170,17 +121,8 @@ impl CostsFile {
             }
             None => Costs::default(),
         };
-        for (name, written, cost) in [
-            ("release", self.release, &mut costs.release),
-            ("scheduling", self.scheduling, &mut costs.scheduling),
-            ("context_switch", self.context_switch, &mut costs.context_switch),
-            ("ipi", self.ipi, &mut costs.ipi),
-            ("tick", self.tick, &mut costs.tick),
-            ("release_latency", self.release_latency, &mut costs.release_latency),
-            ("mailbox", self.mailbox, &mut costs.mailbox),
-            ("dsp", self.dsp, &mut costs.dsp),
-            ("step", self.step, &mut costs.step),
-        ] {
+        for ((name, written), cost) in Costs::NAMES.into_iter().zip(self.take_written()).zip(costs.each_mut())
+        {
             if let Some(written) = written {
                 *cost = written.read(folder).map_err(|e| e.context(name))?;
             }

@@ -24,6 +24,7 @@ mod file;
 mod given;
 mod held;
 mod pace;
+mod rows;
 mod written;
 
 pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
@@ -33,6 +34,7 @@ pub use contention::{Begins, Rested};
 pub use cost::{Cost, PiecewiseLinear, Prepared};
 pub use distribution::Distribution;
 pub use file::{COSTS_VERSION, costs_schema, read_costs};
+pub use rows::Costs;
 
 use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
 
@@ -47,51 +49,6 @@ fn checked(cost: Duration) -> Result<Duration> {
     }
     Err(Diagnostic::usage(format!("the cost {cost} is more than {COST_MAX}, the limit"))
         .hint("costs are the kernel's overheads: nanoseconds to milliseconds"))
-}
-
-/// All costs of a simulated system. [`Costs::default`] is a system that costs nothing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Costs {
-    /// A release interrupt: its handler, until the released jobs are queued.
-    pub release: Cost,
-    /// A scheduling decision: from the entry of the scheduler until the next job is picked.
-    pub scheduling: Cost,
-    /// A context switch.
-    pub context_switch: Cost,
-    /// From sending a reschedule interrupt until its handler runs.
-    pub ipi: Cost,
-    /// A timer tick.
-    pub tick: Cost,
-    /// From one tick to the next; means nothing if ticks cost nothing.
-    pub tick_period: Duration,
-    /// From the nominal release until the release interrupt's handler runs.
-    pub release_latency: Cost,
-    /// A client's request to the dedicated scheduling processor, through its mailbox (cerqueira2014, III).
-    pub mailbox: Cost,
-    /// The dedicated scheduling processor's handling of one message (cerqueira2014, III).
-    pub dsp: Cost,
-    /// One step of a push or a pull, under its locks (cerqueira2014, II-D).
-    pub step: Cost,
-    /// What a job reloads after a preemption or a migration.
-    pub cache: Option<CacheCosts>,
-}
-
-impl Default for Costs {
-    fn default() -> Self {
-        Costs {
-            release: Cost::Zero,
-            scheduling: Cost::Zero,
-            context_switch: Cost::Zero,
-            ipi: Cost::Zero,
-            tick: Cost::Zero,
-            tick_period: Duration::from_ms(1),
-            release_latency: Cost::Zero,
-            mailbox: Cost::Zero,
-            dsp: Cost::Zero,
-            step: Cost::Zero,
-            cache: None,
-        }
-    }
 }
 
 impl Costs {
@@ -159,20 +116,5 @@ impl Costs {
             _ => None,
         };
         self.named().into_iter().filter_map(beyond).collect()
-    }
-
-    /// Every cost with its name in files.
-    fn named(&self) -> [(&'static str, &Cost); 9] {
-        [
-            ("release", &self.release),
-            ("scheduling", &self.scheduling),
-            ("context_switch", &self.context_switch),
-            ("ipi", &self.ipi),
-            ("tick", &self.tick),
-            ("release_latency", &self.release_latency),
-            ("mailbox", &self.mailbox),
-            ("dsp", &self.dsp),
-            ("step", &self.step),
-        ]
     }
 }
