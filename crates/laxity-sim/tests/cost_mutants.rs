@@ -20,11 +20,18 @@ use std::path::Path;
 
 const SEEDS: u64 = 3;
 
-const MUTANTS: [Mutant; 11] = [
+const MUTANTS: [Mutant; 12] = [
     NEVER_PREEMPTS,
     PREEMPTS_THE_EARLIEST,
     RELEASED_JOBS_WAIT,
     Mutant { policy: Policy::GsnEdfDi, ..RELEASED_JOBS_WAIT },
+    mutant(
+        "an idle CPU is not told",
+        Policy::Edzl,
+        "linking.h",
+        "\t\tlx_kick(s, cpu);",
+        "\t\tif (c->scheduled != LX_NONE) lx_kick(s, cpu);",
+    ),
     mutant(
         "a preempting CPU is not told",
         Policy::EdfBh,
@@ -98,7 +105,7 @@ fn broken_policies_are_caught_on_many_cores() {
         }
     }
     assert!(unseen.is_empty(), "sometimes unnoticed: {unseen:?}");
-    for policy in Policy::GENERAL {
+    for policy in Policy::GENERAL.into_iter().chain([Policy::Edzl]) {
         let seen = [16, 64].map(|cores| caught(Table::of(policy), policy, cores, &costs));
         assert_eq!(seen, [0, 0], "{policy} as it is");
     }

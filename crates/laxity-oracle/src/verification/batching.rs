@@ -6,6 +6,7 @@
 //! 2. What shows in a trace: no job of a group begins to run between the releases of two of its jobs; and the cluster
 //!    handles at most one release interrupt (`release-overhead`) per instant at which jobs were released or replenished.
 //! 3. A task that does not take part has every job released by itself: one more interrupt each, and no group.
+//! 4. Where laxities matter, their timers are release interrupts, too, and do not show: there interrupts are not counted.
 //!
 //! Complexity: O(1) per event.
 //! Source: ackelman2018, 5.1 (release queue with batching).
@@ -25,6 +26,7 @@ struct ClusterGroups {
 
 pub(super) struct Batching {
     enabled: bool,
+    counts_interrupts: bool,
     clusters: Vec<ClusterGroups>,
     /// By task: the last instant at which one of its jobs was released in a group.
     grouped: Vec<Option<u64>>,
@@ -37,6 +39,7 @@ impl Batching {
         let clusters = vec![ClusterGroups::default(); definition.clusters().len()];
         Batching {
             enabled: definition.batching(),
+            counts_interrupts: definition.batching() && !definition.minds_laxity(),
             clusters,
             grouped: vec![None; definition.set().tasks().len()],
             takes_part: definition.set().tasks().iter().map(|task| task.batching).collect(),
@@ -82,7 +85,7 @@ impl Batching {
 
     /// A release interrupt is handled.
     pub fn interrupt(&mut self, cluster: u32, cpu: u32, now: u64, report: &mut Report) {
-        if !self.enabled {
+        if !self.counts_interrupts {
             return;
         }
         report.checks(Oracle::Batching);

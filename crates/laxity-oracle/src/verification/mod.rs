@@ -503,6 +503,9 @@ fn limitation(definition: &Definition, oracle: Oracle) -> Option<String> {
             "the scheduler's own accounts are followed, not checked"
         }
         Oracle::Batching if !definition.batching() => "releases are not batched",
+        Oracle::Batching if definition.minds_laxity() => {
+            "release interrupts are not counted: timers of laxities are some"
+        }
         Oracle::Demand if definition.job_source().is_none() => "what jobs were asked to do is not known",
         Oracle::Periods if definition.job_source().is_none() => {
             "sporadic releases are known to a minimum only"

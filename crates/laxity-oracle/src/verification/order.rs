@@ -416,7 +416,7 @@ impl Order {
             return;
         };
         self.clusters[cluster as usize].deviating.retain(|&other| other != task);
-        let waiting = windows.waiting(task, rank);
+        let waiting = windows.waiting(cluster, task, rank);
         self.ended.push_back(Ended { deviation: *deviation, cluster, to_ns: now, abandoned, waiting });
     }
 
@@ -530,7 +530,7 @@ impl Order {
         }
         for &task in &self.clusters[cluster as usize].deviating {
             let order = &mut self.tasks[task as usize];
-            let waiting = windows.waiting(task, (order.key, task));
+            let waiting = windows.waiting(cluster, task, (order.key, task));
             if let Some(deviation) = order.deviation.as_mut().filter(|deviation| deviation.judged_ns < known)
             {
                 deviation.unexplained_ns +=

@@ -54,6 +54,8 @@ pub(super) struct Piece {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waiting {
     pub rank: Rank,
+    /// Any job of equal key may stand for another.
+    pub has_free_ties: bool,
     /// When the timer went off that made it ready, and the latest instant at which its interrupt arrives.
     pub timer: Option<(u64, u64)>,
     /// The CPUs whose timer that may have been.
@@ -63,16 +65,21 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    fn ties_with(&self, other: Rank) -> bool {
+        self.has_free_ties && self.rank.0 == other.0
+    }
+
     fn is_explained_by(&self, piece: &Piece) -> bool {
         let by_timer =
             |(_, latest): (u64, u64)| piece.busy_since_ns <= latest && self.timer_cpus.contains(piece.cpu);
         let by_news = match piece.why {
-            Why::Timer => false,
+            // Whose timer it is: of any of the equals.
+            Why::Timer => self.has_free_ties,
             Why::Reschedules(ran) => {
-                ran.is_none_or(|ran| self.rank < ran)
+                ran.is_none_or(|ran| self.rank < ran || self.ties_with(ran))
                     || self.queues.as_ref().is_none_or(|queues| queues.contains(piece.cpu))
             }
-            Why::News(ended) => ended <= self.rank,
+            Why::News(ended) => ended <= self.rank || self.ties_with(ended),
             Why::Any => true,
         };
         by_news || self.timer.is_some_and(by_timer)
@@ -166,6 +173,13 @@ mod tests {
             (Why::News((10, 2)), false),
         ] {
             assert_eq!(job.is_explained_by(&piece(0, 5, why)), explains, "{why:?}");
+        }
+        let free = Waiting { has_free_ties: true, ..job.clone() };
+        for why in [Why::Timer, Why::Reschedules(Some((10, 0))), Why::News((10, 2))] {
+            assert!(free.is_explained_by(&piece(0, 5, why)), "{why:?}");
+        }
+        for why in [Why::Reschedules(Some((9, 0))), Why::News((11, 0))] {
+            assert!(!free.is_explained_by(&piece(0, 5, why)), "{why:?}");
         }
         let mut here = CpuSet::default();
         here.insert(3);

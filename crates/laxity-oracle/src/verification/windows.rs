@@ -56,6 +56,7 @@ struct CpuWindows {
 #[derive(Default)]
 struct ClusterWindows {
     pieces: Pieces,
+    has_free_ties: bool,
     dedicated: Option<u32>,
     cpus: Vec<u32>,
     /// Jobs that became ready at one instant, and whose timers released them.
@@ -91,8 +92,12 @@ const UNTOLD_MAX: usize = 4096;
 
 impl Windows {
     pub fn new(kernel: KernelWindows, trace: &TraceState) -> Self {
-        let clusters = trace.definition.clusters().len();
-        let mut clusters: Vec<ClusterWindows> = (0..clusters).map(|_| ClusterWindows::default()).collect();
+        let definition = trace.definition;
+        let cluster = |index| ClusterWindows {
+            has_free_ties: definition.has_free_ties(index),
+            ..ClusterWindows::default()
+        };
+        let mut clusters: Vec<ClusterWindows> = (0..definition.clusters().len()).map(cluster).collect();
         for (index, cpu) in (0..).zip(&trace.cpus) {
             let cluster = &mut clusters[cpu.cluster as usize];
             cluster.cpus.push(index);
@@ -106,8 +111,8 @@ impl Windows {
             busy: None,
             runs: VecDeque::new(),
         });
-        let batching = trace.definition.batching();
-        let batches = trace.definition.set().tasks().iter().map(|task| batching && task.batching);
+        let batching = definition.batching();
+        let batches = definition.set().tasks().iter().map(|task| batching && task.batching);
         let queues = (kernel.structure != Structure::Queues).then(CpuSet::default);
         let waiting = Waiting { queues, ..Waiting::default() };
         Windows {
@@ -146,9 +151,10 @@ impl Windows {
         &mut self.clusters[cluster as usize].pieces
     }
 
-    /// The job of a task as one that waits.
-    pub fn waiting(&self, task: u32, rank: Rank) -> Waiting {
-        Waiting { rank, ..self.tasks[task as usize].waiting.clone() }
+    /// The job of a task of this cluster as one that waits.
+    pub fn waiting(&self, cluster: u32, task: u32, rank: Rank) -> Waiting {
+        let has_free_ties = self.clusters[cluster as usize].has_free_ties;
+        Waiting { rank, has_free_ties, ..self.tasks[task as usize].waiting.clone() }
     }
 
     // Jobs.
