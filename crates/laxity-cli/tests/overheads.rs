@@ -166,11 +166,11 @@ fn a_study_goes_on_where_it_was_and_says_what_it_could_not_measure() {
     assert!(simulated.status.success(), "{}", words(&simulated));
 
     let made = |n: u32| {
-        let manifest: PathBuf = out.join(format!("trials/m1/g-edf/n{n}-0/manifest.json"));
+        let manifest: PathBuf = out.join(format!("m1/runs/1-{n}-0/g-edf-1/manifest.json"));
         json_file(&manifest)["created"].clone()
     };
     let before = [made(1), made(3)];
-    fs::remove_dir_all(out.join("trials/m1/g-edf/n3-0")).expect("one is lost");
+    fs::remove_dir_all(out.join("m1/runs/1-3-0/g-edf-1")).expect("one is lost");
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let again = study(&out, &["--schedulers", "g-edf"]);
     assert!(again.status.success(), "{}", words(&again));
@@ -355,8 +355,8 @@ fn a_study_in_virtual_machines_measures_the_policies() {
     assert!(number("g-edf", "release") > 0 && number("g-edf", "request-latency") == 0, "{table}");
     // Both ways of releasing are there, and each was what its name says.
     assert!(number("g-edf-mp+batching", "release") > 5, "{table}");
-    for (scheduler, batching) in [("g-edf-mp", "off"), ("g-edf-mp+batching", "on")] {
-        let manifest = json_file(&out.join(format!("trials/m2/{scheduler}/n2-0/manifest.json")));
+    for (scheduler, batching) in [("g-edf-mp", "off"), ("g-edf-mp-batching", "on")] {
+        let manifest = json_file(&out.join(format!("m2/runs/1-4-0/{scheduler}-1/manifest.json")));
         assert_eq!(manifest["options"]["batching"], batching, "{scheduler}");
     }
     // sched_ext has no push; the others are functions of every class.

@@ -179,6 +179,26 @@ fn what_is_recorded_of_runs_is_measured() {
     assert!(words(&refused).contains("record differ; overheads differ"), "{}", words(&refused));
 }
 
+/// The second set of a point under the second curve, as a virtual machine is told.
+const UNITS: &str = r#"[{"point": {"family": 0, "value": 2}, "series": {"start": 1, "end": 2}, "sets": {"start": 1, "end": 2}}]"#;
+
+#[test]
+fn some_units_of_a_study_are_run_and_nothing_else() {
+    if !host::can_run(&["p-edf"]) {
+        return;
+    }
+    let _machine = machine();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (file, out) = (written(directory.path(), STUDY), directory.path().join("out"));
+    let units = directory.path().join("units.json");
+    fs::write(&units, UNITS).expect("writes");
+    let ended = study(&file, &out, &["--units", utf8(&units)]);
+    assert!(ended.status.success(), "{}", words(&ended));
+    let [(run, _)] = &made(&out)[..] else { panic!("one run: {:?}", made(&out)) };
+    assert_eq!(*run, out.join("runs/1-2-1/ff--or-least-loaded-1"));
+    assert!(words(&ended).contains("[1/1] FF, or least loaded"), "{}", words(&ended));
+}
+
 #[test]
 fn an_interrupted_study_keeps_its_runs() {
     if !host::can_run(&["p-edf"]) {
@@ -191,7 +211,7 @@ fn an_interrupted_study_keeps_its_runs() {
         command.args(["study", utf8(&file), "--real", "--duration", "1500ms", "--sets", "1"]);
         command.args(["--json", "--quiet", "--out", utf8(&out)]);
     };
-    let first = out.join("runs/1-1-0/1-wfd-1/manifest.json");
+    let first = out.join("runs/1-1-0/wfd-1/manifest.json");
     let give_up = Instant::now() + Duration::from_secs(120);
     loop {
         let mut command = laxity();
@@ -248,6 +268,12 @@ fn what_cannot_be_run_says_so() {
     refused(&file, &["--real", "--duration", "0ms"], "--duration = 0ns is not above 0ns");
     refused(&file, &["--real", "--duration", "-1s"], "`-1s`");
     refused(&file, &["--limit", "0.9"], "--real");
+    refused(&file, &["--units", "units.json"], "--real");
+    let units = directory.path().join("units.json");
+    for (text, part) in [("[1]", "no units of work"), (UNITS, "families, 2 series and 1 sets")] {
+        fs::write(&units, text).expect("writes");
+        refused(&file, &["--real", "--sets", "1", "--units", utf8(&units)], part);
+    }
     refused(&file, &["--real", "--limit", "1.1"], "`1.1` is not a share");
     refused(&file, &["--real", "--cpus", "4096"], "--cpus 4096");
     refused(&file, &["--real", "--clusters", "0;9999"], "9999");

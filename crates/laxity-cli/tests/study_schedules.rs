@@ -62,9 +62,9 @@ fn a_study_goes_on_where_it_was_and_says_what_it_could_not_do() {
     assert!(page.contains("<svg") && page.contains("Not measured"), "{page}");
 
     let made =
-        |n: u32| json_file(&out.join(format!("trials/m1/g-edf/n{n}-0/manifest.json")))["created"].clone();
+        |n: u32| json_file(&out.join(format!("m1/runs/1-{n}-0/g-edf-1/manifest.json")))["created"].clone();
     let before = [made(1), made(3)];
-    fs::remove_dir_all(out.join("trials/m1/g-edf/n3-0")).expect("one is lost");
+    fs::remove_dir_all(out.join("m1/runs/1-3-0/g-edf-1")).expect("one is lost");
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     study(&out, &["--schedulers", "g-edf"]);
     let after = [made(1), made(3)];
@@ -114,7 +114,7 @@ fn a_study_in_virtual_machines_checks_schedules() {
         assert!(jobs > 10 && checked > jobs, "{scheduler}: {jobs} jobs, {checked} instants");
         assert!(schedule["decisions"].as_u64() > Some(jobs), "{scheduler}: {schedule}");
         assert!(schedule["windows"]["decision"]["count"].as_u64() > Some(jobs), "{scheduler}: {schedule}");
-        let trial = out.join(format!("trials/m2/{scheduler}/n2-0"));
+        let trial = out.join(format!("m2/runs/1-4-0/{scheduler}-1"));
         let again = output(laxity().args(["verify", utf8(&trial), "--json"]));
         let clean = schedule["verification"]["violated"].as_array().expect("a list").is_empty();
         assert_eq!(json(&text(&again.stdout))["clean"], clean, "kept results give the same verdict");
@@ -151,7 +151,7 @@ fn an_interrupted_study_goes_on() {
         command.args(["study", "schedules", "--schedulers", "g-edf", "--cpu-counts", "1", "--tasks", "1,2"]);
         command.args(["--duration", "3s", "--json", "--out", utf8(&out)]);
     };
-    let manifest = |n: u32| out.join(format!("trials/m1/g-edf/n{n}-0/manifest.json"));
+    let manifest = |n: u32| out.join(format!("m1/runs/1-{n}-0/g-edf-1/manifest.json"));
     let give_up = Instant::now() + Duration::from_secs(60);
     loop {
         let mut command = laxity();

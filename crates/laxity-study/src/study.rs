@@ -202,6 +202,19 @@ impl Study {
     ///
     /// The study has no such series or sets; the generator refuses its parameters.
     pub fn tally(&self, unit: &WorkUnit, stop: &'static AtomicBool) -> Result<Option<Tally>> {
+        self.check(unit)?;
+        let WorkUnit { point, series, sets } = unit;
+        let (sampler, none, judged) = (self.sampler(*point, stop)?, self.tally_of_none(), AtomicU64::new(0));
+        let control = Control { threads: 1, sets: self.outline.sets, none: &none, stop, judged: &judged };
+        tally_of(&sampler, &control, series.clone(), sets.clone())
+    }
+
+    /// Refuses a unit of another study's work.
+    ///
+    /// # Errors
+    ///
+    /// The study has no such series, sets or family.
+    pub fn check(&self, unit: &WorkUnit) -> Result<()> {
         let WorkUnit { point, series, sets } = unit;
         if series.start > series.end
             || series.end > self.series()
@@ -217,9 +230,7 @@ impl Study {
             ))
             .hint("give the study that the unit is of"));
         }
-        let (sampler, none, judged) = (self.sampler(*point, stop)?, self.tally_of_none(), AtomicU64::new(0));
-        let control = Control { threads: 1, sets: self.outline.sets, none: &none, stop, judged: &judged };
-        tally_of(&sampler, &control, series.clone(), sets.clone())
+        Ok(())
     }
 }
 

@@ -2,12 +2,15 @@
 //! (ackelman2018, Figure 7.3).
 
 use crate::schedulers::Configuration;
-use laxity_model::{Diagnostic, LinuxScheduler, Result};
+use laxity_model::{Diagnostic, Result, Scope, scheduler_of};
+use serde_json::{Value, json};
 use std::fmt;
 use std::str::FromStr;
 
 /// What a scheduler that batches is called beside itself not batching.
 const BATCHING: &str = "+batching";
+/// Tasks are light, and spread over the CPUs: where no name says another placement.
+const PLACEMENT: &str = "wfd";
 
 /// A line of a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,55 +19,38 @@ pub struct Contender {
     pub name: String,
     /// What schedules.
     pub scheduler: Configuration,
-    /// Whether it batches while the study does not.
-    beside: bool,
+    /// Whether it releases jobs of one instant together.
+    pub batches: bool,
 }
 
 impl Contender {
     /// Every scheduler as a study of this batching has it; Linux's own cannot batch.
     pub fn each(schedulers: &[Configuration], batching: Batching) -> Vec<Contender> {
         let ways = |scheduler: &Configuration| {
-            let twice = batching == Batching::Both && scheduler.linux().is_none();
-            let beside = twice.then(|| Contender {
+            let is_own = scheduler.linux().is_none();
+            let beside = (is_own && batching == Batching::Both).then(|| Contender {
                 name: format!("{}{BATCHING}", scheduler.name),
                 scheduler: scheduler.clone(),
-                beside: true,
+                batches: true,
             });
-            [Some(scheduler.clone().into()), beside]
+            let batches = is_own && batching == Batching::On;
+            let plain = Contender { name: scheduler.name.clone(), scheduler: scheduler.clone(), batches };
+            [Some(plain), beside]
         };
         schedulers.iter().flat_map(ways).flatten().collect()
     }
 
-    /// Linux's own scheduler, if it is one.
-    pub fn linux(&self) -> Option<&LinuxScheduler> {
-        self.scheduler.linux()
-    }
-
-    /// Whether it releases jobs of one instant together, where the study itself does so or does not.
-    pub fn batches(&self, study: bool) -> bool {
-        self.linux().is_none() && (study || self.beside)
-    }
-}
-
-impl From<Configuration> for Contender {
-    fn from(scheduler: Configuration) -> Self {
-        Contender { name: scheduler.name.clone(), scheduler, beside: false }
-    }
-}
-
-impl FromStr for Contender {
-    type Err = Diagnostic;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let Some(scheduler) = text.strip_suffix(BATCHING) else {
-            return Ok(Configuration::simulated(text)?.into());
-        };
-        let scheduler = Configuration::simulated(scheduler)?;
-        match Contender::each(&[scheduler], Batching::Both).pop() {
-            Some(contender) if contender.beside => Ok(contender),
-            _ => Err(Diagnostic::usage(format!("`{text}`: Linux's own schedulers do not batch"))
-                .hint(format!("leave out {BATCHING}"))),
+    /// As a curve of a study's file.
+    pub(super) fn curve(&self) -> Value {
+        let mut curve = json!({ "name": self.name, "scheduler": scheduler_of(&self.scheduler.name).0 });
+        if self.scheduler.scheduler.scope() != Scope::Global {
+            let choice = self.scheduler.placement.map(|choice| choice.to_string());
+            curve["placement"] = json!(choice.as_deref().unwrap_or(PLACEMENT));
         }
+        if self.scheduler.linux().is_none() {
+            curve["batching"] = json!(self.batches);
+        }
+        curve
     }
 }
 
@@ -112,31 +98,28 @@ mod tests {
     fn policies_are_there_both_ways_and_linux_schedulers_once() {
         let schedulers: Vec<Configuration> =
             ["fpp", "g-edf"].map(|name| name.parse().expect("a scheduler")).into();
-        let told = |batching, study| {
+        let told = |batching| {
             let each = Contender::each(&schedulers, batching);
-            each.into_iter().map(|one| (one.batches(study), one.name)).collect::<Vec<_>>()
+            each.into_iter().map(|one| (one.batches, one.name)).collect::<Vec<_>>()
         };
         let own = |names: &[(bool, &str)]| {
             names.iter().map(|(batches, name)| (*batches, (*name).to_owned())).collect::<Vec<_>>()
         };
-        assert_eq!(
-            told(Batching::Both, false),
-            own(&[(false, "fpp"), (true, "fpp+batching"), (false, "g-edf")])
-        );
-        assert_eq!(told(Batching::On, true), own(&[(true, "fpp"), (false, "g-edf")]));
-        assert_eq!(told(Batching::Off, false), own(&[(false, "fpp"), (false, "g-edf")]));
+        assert_eq!(told(Batching::Both), own(&[(false, "fpp"), (true, "fpp+batching"), (false, "g-edf")]));
+        assert_eq!(told(Batching::On), own(&[(true, "fpp"), (false, "g-edf")]));
+        assert_eq!(told(Batching::Off), own(&[(false, "fpp"), (false, "g-edf")]));
+        assert_eq!("on,off".parse(), Ok(Batching::Both));
+        assert!("on,on".parse::<Batching>().is_err() && "".parse::<Batching>().is_err());
     }
 
     #[test]
-    fn they_are_read_as_they_are_written() {
-        for name in ["fpp", "fpp+batching", "c-edf-bh:dm+batching", "g-edf"] {
-            let contender: Contender = name.parse().expect("a contender");
-            assert_eq!((contender.to_string().as_str(), contender.beside), (name, name.contains('+')));
-        }
-        for wrong in ["g-edf+batching", "+batching", "fpp+", "fpp+batching+batching"] {
-            assert!(wrong.parse::<Contender>().is_err(), "{wrong}");
-        }
-        assert_eq!("on,off".parse(), Ok(Batching::Both));
-        assert!("on,on".parse::<Batching>().is_err() && "".parse::<Batching>().is_err());
+    fn each_is_a_curve_that_says_all_of_it() {
+        let curve = |name: &str| {
+            Contender::each(&[name.parse().expect("a scheduler")], Batching::On).remove(0).curve()
+        };
+        assert_eq!(curve("fpp"), json!({ "name": "fpp", "scheduler": "fpp", "batching": true }));
+        assert_eq!(curve("g-edf"), json!({ "name": "g-edf", "scheduler": "g-edf" }));
+        let placed = json!({ "name": "p-rm@ffd", "scheduler": "p-rm", "placement": "ffd" });
+        assert_eq!((curve("p-rm@ffd"), curve("p-rm")["placement"].clone()), (placed, json!("wfd")));
     }
 }

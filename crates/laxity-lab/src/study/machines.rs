@@ -1,13 +1,16 @@
 //! Measuring trials in virtual machines, each with as many CPUs as its trials use.
 //!
 //! A machine measures a batch of trials of one number of CPUs and one scheduler, so that little is lost with a machine that dies;
-//! the trials come back when it ends. An interruption ends the batch, and what it has measured comes back too.
+//! the trials come back when it ends. An interruption ends the batch, and what it has measured comes back too. The machine runs this
+//! program on the same study's file, with the units of work that it is to do.
 
-use super::contender::on_or_off;
-use super::here::{Conditions, Kind, describe};
-use super::trial::{State, TRIALS_DIRECTORY, Trial};
+use super::grid::{Grid, StudyOfCpus};
+use super::real::{State, refuse, reopen};
+use super::sweep::{Conditions, Kind, Sweep};
+use super::trial::{RunOfStudy, Trial};
 use crate::observer::Caller;
-use laxity_model::{Diagnostic, Duration, Failure, Result};
+use laxity_model::{Diagnostic, Duration, Existing, Failure, Result, write_file};
+use laxity_study::WorkUnit;
 use laxity_vm::{Audience, KernelChoice, Order, Program, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,6 +30,10 @@ pub struct Machines {
     pub quiet: bool,
 }
 
+/// The study, in a machine's directory.
+const STUDY_FILE: &str = "kernels.json";
+/// The units of work that a machine is to do.
+const UNITS_FILE: &str = "units.json";
 /// A batch is measured in about this time, apart from starting and stopping.
 const BATCH: Duration = Duration::from_secs(60);
 /// How much longer than its jobs a trial may take: an emulated machine is slow.
@@ -38,22 +45,21 @@ const COUNTING_SLOWER: u64 = 60;
 
 /// Measures the trials; whether all were tried, or an interruption came first.
 pub fn measure(
+    sweep: &Sweep,
+    grid: &Grid,
     trials: &[&Trial],
-    study: &Path,
-    machines: &Machines,
-    conditions: &Conditions,
-    caller: &Caller,
-    audience: &mut dyn Audience,
+    (caller, audience): (&Caller, &mut dyn Audience),
     interrupt: &'static AtomicBool,
 ) -> Result<bool> {
-    let most = usize::try_from(BATCH.as_ns() / conditions.duration.as_ns().max(1)).unwrap_or(1).max(1);
+    let most = usize::try_from(BATCH.as_ns() / sweep.conditions.duration.as_ns().max(1)).unwrap_or(1).max(1);
     let together = |a: &&Trial, b: &&Trial| a.cpus == b.cpus && a.scheduler == b.scheduler;
     for same in trials.chunk_by(|a, b| together(a, b)) {
+        let study = grid.study_of(same[0]).expect("each has one");
         // Counted machines begin every scheduler's trials alike: all in one.
-        for batch in same.chunks(if machines.deterministic { same.len() } else { most }) {
-            if interrupt.load(SeqCst)
-                || !measure_batch(batch, (study, machines, conditions), caller, audience, interrupt)?
-            {
+        for trials in same.chunks(if sweep.machines.deterministic { same.len() } else { most }) {
+            let runs = trials.iter().filter_map(|trial| trial.run.as_ref()).collect();
+            let batch = Batch { sweep, study, trials, runs };
+            if interrupt.load(SeqCst) || !batch.measure(caller, audience, interrupt)? {
                 return Ok(false);
             }
         }
@@ -61,42 +67,116 @@ pub fn measure(
     Ok(true)
 }
 
-fn measure_batch(
-    batch: &[&Trial],
-    (study, machines, conditions): (&Path, &Machines, &Conditions),
-    caller: &Caller,
-    audience: &mut dyn Audience,
-    interrupt: &'static AtomicBool,
-) -> Result<bool> {
-    let trials = study.join(TRIALS_DIRECTORY);
-    batch.iter().for_each(|trial| trial.reopen(&trials));
-    let folder = Folder::create(study)?;
-    let (order, settings) =
-        (order(batch, &folder.0, conditions, machines), settings(batch, machines, conditions)?);
-    let ended = laxity_vm::run(&order, &settings, audience, interrupt);
-    // Whatever came back of it counts, however it ended.
-    let missing = take_over(batch, &folder.0.join(TRIALS_DIRECTORY), &trials)?;
-    if machines.deterministic {
-        batch.iter().for_each(|trial| {
-            caller.observer.note(&format!("{} {}", describe(trial), became(trial, &trials)))
-        });
-    }
-    match ended {
-        Ok(ended) if ended.code == Failure::Interrupted.exit_code() => Ok(false),
-        Err(why) if why == laxity_vm::interrupted() => Ok(false),
-        Ok(ended) => {
-            let why = format!("the study in the virtual machine ended with exit code {}", ended.code);
-            refuse(&missing, &trials, &Diagnostic::environment(why))
+/// What a machine measures.
+struct Batch<'a> {
+    sweep: &'a Sweep,
+    study: &'a StudyOfCpus,
+    trials: &'a [&'a Trial],
+    runs: Vec<&'a RunOfStudy>,
+}
+
+impl Batch<'_> {
+    fn measure(
+        &self,
+        caller: &Caller,
+        audience: &mut dyn Audience,
+        interrupt: &'static AtomicBool,
+    ) -> Result<bool> {
+        let machines = &self.sweep.machines;
+        self.runs.iter().for_each(|run| reopen(&run.folder));
+        let folder = Folder::create(&self.sweep.directory)?;
+        let (order, settings) = (self.order(&folder.0)?, self.settings()?);
+        let ended = laxity_vm::run(&order, &settings, audience, interrupt);
+        // Whatever came back of it counts, however it ended.
+        let missing = self.take_over(&folder.0)?;
+        if machines.deterministic {
+            self.trials.iter().for_each(|trial| caller.observer.note(&format!("{trial} {}", became(trial))));
         }
-        // Without any machine there is nothing to go on with.
-        Err(why) if missing.len() == batch.len() && no_machine(&why) => Err(why),
-        Err(why) => refuse(&missing, &trials, &why),
+        match ended {
+            Ok(ended) if ended.code == Failure::Interrupted.exit_code() => Ok(false),
+            Err(why) if why == laxity_vm::interrupted() => Ok(false),
+            Ok(ended) => {
+                let why = format!("the study in the virtual machine ended with exit code {}", ended.code);
+                refuse_all(&missing, &Diagnostic::environment(why))
+            }
+            // Without any machine there is nothing to go on with.
+            Err(why) if missing.len() == self.runs.len() && no_machine(&why) => Err(why),
+            Err(why) => refuse_all(&missing, &why),
+        }
+    }
+
+    /// Moves what was measured to where the study keeps it; what is missing.
+    fn take_over(&self, from: &Path) -> Result<Vec<&RunOfStudy>> {
+        let mut missing = Vec::new();
+        for &run in &self.runs {
+            let (made, kept) = (from.join(&run.below), &run.folder);
+            if !made.exists() {
+                missing.push(run);
+                continue;
+            }
+            let failed = |error: std::io::Error| laxity_model::cannot_write(kept, &error);
+            if let Some(parent) = kept.parent() {
+                fs::create_dir_all(parent).map_err(failed)?;
+            }
+            // An earlier attempt that did not come to its end.
+            let _ = fs::remove_dir_all(kept);
+            fs::rename(&made, kept).map_err(failed)?;
+        }
+        Ok(missing)
+    }
+
+    fn order(&self, folder: &Path) -> Result<Order> {
+        let Sweep { machines, conditions: Conditions { kind, .. }, .. } = self.sweep;
+        let units: Vec<&WorkUnit> = self.runs.iter().map(|run| &run.unit).collect();
+        let units = serde_json::to_string(&units).expect("serializes");
+        for (name, text) in [(STUDY_FILE, &self.study.text), (UNITS_FILE, &units)] {
+            write_file(&folder.join(name), text.as_bytes(), Existing::Replace)?;
+        }
+        let mut words: Vec<String> = ["study", STUDY_FILE, "--real", "--out=."].map(String::from).into();
+        words.extend([format!("--units={UNITS_FILE}"), format!("--cpus={}", self.study.cpus)]);
+        words.push(match kind {
+            Kind::Schedules => "--record".to_owned(),
+            Kind::Overheads(probes) => format!("--record-overheads={}", probes.name()),
+        });
+        // The runs check that their machine counts.
+        if machines.deterministic && *kind != Kind::Schedules {
+            words.push("--counted".to_owned());
+        }
+        // Words on their way out disturb a machine that counts.
+        if machines.quiet || machines.deterministic {
+            words.push("--quiet".to_owned());
+        }
+        Ok(Order {
+            program: Program::Laxity(words),
+            cwd: folder.to_owned(),
+            with: Vec::new(),
+            environment: Vec::new(),
+        })
+    }
+
+    fn settings(&self) -> Result<Settings> {
+        let Sweep { machines, conditions, .. } = self.sweep;
+        let agent = std::env::current_exe().map_err(|error| {
+            Diagnostic::environment(format!("cannot find this program's own file: {error}"))
+        })?;
+        let slower = if machines.deterministic { COUNTING_SLOWER } else { 3 };
+        let of_trial = conditions.duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
+        let number = u64::try_from(self.runs.len()).unwrap_or(u64::MAX);
+        Ok(Settings {
+            cpus: self.study.cpus,
+            memory_mib: machines.memory_mib,
+            kernel: machines.kernel.clone(),
+            deterministic: machines.deterministic,
+            timeout: std::time::Duration::from_nanos(of_trial.saturating_mul(number)),
+            boot_timeout: BOOT,
+            ..Settings::with_agent(agent)
+        })
     }
 }
 
 /// The state of a trial, in a word or two.
-fn became(trial: &Trial, trials: &Path) -> &'static str {
-    match trial.state(trials) {
+fn became(trial: &Trial) -> &'static str {
+    match trial.state() {
         State::Measured => "measured",
         State::NotMeasured(_) => "not measured",
         State::Open => "did not come to its end",
@@ -108,79 +188,9 @@ fn no_machine(why: &Diagnostic) -> bool {
     ["is not here", "does not boot", "no good kernel", "memory"].iter().any(|part| why.message.contains(part))
 }
 
-fn refuse(missing: &[&Trial], trials: &Path, why: &Diagnostic) -> Result<bool> {
-    for trial in missing {
-        trial.refuse(trials, why)?;
-    }
+fn refuse_all(missing: &[&RunOfStudy], why: &Diagnostic) -> Result<bool> {
+    missing.iter().try_for_each(|run| refuse(&run.folder, why))?;
     Ok(true)
-}
-
-/// Moves what was measured to where the study keeps it; what is missing.
-fn take_over<'a>(batch: &[&'a Trial], from: &Path, trials: &Path) -> Result<Vec<&'a Trial>> {
-    let mut missing = Vec::new();
-    for &trial in batch {
-        let (made, kept) = (trial.folder(from), trial.folder(trials));
-        if !made.exists() {
-            missing.push(trial);
-            continue;
-        }
-        let failed = |error: std::io::Error| laxity_model::cannot_write(&kept, &error);
-        if let Some(parent) = kept.parent() {
-            fs::create_dir_all(parent).map_err(failed)?;
-        }
-        // An earlier attempt that did not come to its end.
-        let _ = fs::remove_dir_all(&kept);
-        fs::rename(&made, &kept).map_err(failed)?;
-    }
-    Ok(missing)
-}
-
-fn order(batch: &[&Trial], folder: &Path, conditions: &Conditions, machines: &Machines) -> Order {
-    let trials: Vec<String> = batch.iter().map(|trial| trial.to_string()).collect();
-    let mut words = vec![
-        "study".to_owned(),
-        conditions.kind.name().to_owned(),
-        format!("--trials={}", trials.join(",")),
-        format!("--duration={}", conditions.duration),
-        format!("--seed={}", conditions.seed),
-        format!("--load={}", f64::from(conditions.cap.0) / 1_000.0),
-        format!("--batching={}", on_or_off(conditions.batching)),
-        format!("--out={TRIALS_DIRECTORY}"),
-    ];
-    if conditions.kind.functions() {
-        words.push("--functions".to_owned());
-    }
-    // The trials check that their machine counts.
-    if machines.deterministic && conditions.kind != Kind::Schedules {
-        words.push("--instructions".to_owned());
-    }
-    // Words on their way out disturb a machine that counts.
-    if machines.quiet || machines.deterministic {
-        words.push("--quiet".to_owned());
-    }
-    Order {
-        program: Program::Laxity(words),
-        cwd: folder.to_owned(),
-        with: Vec::new(),
-        environment: Vec::new(),
-    }
-}
-
-fn settings(batch: &[&Trial], machines: &Machines, conditions: &Conditions) -> Result<Settings> {
-    let agent = std::env::current_exe()
-        .map_err(|error| Diagnostic::environment(format!("cannot find this program's own file: {error}")))?;
-    let slower = if machines.deterministic { COUNTING_SLOWER } else { 3 };
-    let of_trial = conditions.duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
-    let number = u64::try_from(batch.len()).unwrap_or(u64::MAX);
-    Ok(Settings {
-        cpus: batch[0].cpus,
-        memory_mib: machines.memory_mib,
-        kernel: machines.kernel.clone(),
-        deterministic: machines.deterministic,
-        timeout: std::time::Duration::from_nanos(of_trial.saturating_mul(number)),
-        boot_timeout: BOOT,
-        ..Settings::with_agent(agent)
-    })
 }
 
 /// The directory that a machine works in; removed when it has ended.

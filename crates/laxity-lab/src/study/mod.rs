@@ -2,13 +2,13 @@
 //! whether schedules are what their schedulers define, and what that is to the jobs; `described` shows what files describe and
 //! `laxity-study` computes; `real` runs what a file would have simulated.
 //!
-//! One of the first two is trials ([`Sweep`]): one run each, of one scheduler with one number of CPUs and one task set, kept as a results
-//! directory below `trials/`. They are measured here or in virtual machines, and what is there is not measured again, so that a study that
-//! was interrupted goes on where it was.
+//! One of the first two is a study that is run for each number of CPUs ([`Grid`]), with schedulers as curves, against the number of
+//! tasks: its runs, the trials, are below `m1/runs/`, `m2/runs/` and so on. They are made here or in virtual machines, and what is there is
+//! not made again, so that a study that was interrupted goes on where it was, and one that asks for more adds to what is there.
 
 mod contender;
 pub mod described;
-mod here;
+mod grid;
 mod machines;
 pub mod overheads;
 mod page;
@@ -16,12 +16,11 @@ pub mod real;
 pub mod schedules;
 mod sweep;
 mod trial;
-mod workload;
 
 pub use contender::{Batching, Contender};
-pub use here::{Conditions, Kind, check_cpus, measure as measure_here};
+pub use grid::{Cap, Grid, StudyOfCpus};
 pub use machines::Machines;
 pub use page::PAGE_FILE;
-pub use sweep::{Sweep, Where};
-pub use trial::{Numbers, Place, State, TRIALS_DIRECTORY, Trial};
-pub use workload::Cap;
+pub use real::State;
+pub use sweep::{Conditions, Kind, Sweep, Where};
+pub use trial::{Numbers, Place, RunOfStudy, Trial};

@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn refusals_of_one_reason_share_a_row() {
-        let trial = |text: &str| text.parse::<Trial>().expect("a trial");
+        let trial = |text: &str| crate::study::trial::trial(text, std::path::Path::new(""));
         let refused = [
             (trial("g-edf-mp/1/1/0"), "one CPU".to_owned()),
             (trial("g-edf-mp/1/1/1"), "one CPU".to_owned()),

@@ -2,15 +2,18 @@
 //! machines, and gone on with where they were interrupted.
 
 use super::contender::{Batching, Contender};
-use super::here::{Conditions, Kind, check_cpus, measure as measure_here};
+use super::grid::{Cap, Grid};
 use super::machines::{Machines, measure as measure_in_machines};
-use super::trial::{State, TRIALS_DIRECTORY, Trial};
+use super::real::{Conditions as RunConditions, Numbering, State, refuse, run_units};
+use super::trial::Trial;
+use crate::experiment::DemandModel;
 use crate::observer::Caller;
-use laxity_model::{Platform, Result, plural};
-use laxity_study::Journal;
+use crate::overheads::Probes;
+use laxity_model::{Diagnostic, Duration, Platform, Result, plural};
+use laxity_study::{Journal, Recorded, WorkUnit};
 use laxity_vm::{Audience, KernelChoice};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Where a study is measured.
@@ -22,6 +25,56 @@ pub enum Where {
     Machines,
     /// In virtual machines that count instructions.
     Counted,
+}
+
+/// What a study is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What scheduling costs, by these probes.
+    Overheads(Probes),
+    /// Schedules: recorded, and verified.
+    Schedules,
+}
+
+impl Kind {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Overheads(_) => "overheads",
+            Kind::Schedules => "schedules",
+        }
+    }
+
+    /// Whether the functions of scheduling classes are timed, too.
+    pub fn functions(self) -> bool {
+        self == Kind::Overheads(Probes::Functions)
+    }
+
+    /// What is probed. Probes make scheduling slower, so schedules are recorded without.
+    pub(super) fn probes(self) -> Option<Probes> {
+        match self {
+            Kind::Overheads(probes) => Some(probes),
+            Kind::Schedules => None,
+        }
+    }
+
+    /// What runs have beside their jobs.
+    pub(super) fn recorded(self) -> Recorded {
+        Recorded { schedules: self == Kind::Schedules, overheads: self.probes().is_some() }
+    }
+}
+
+/// What all trials of a study have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditions {
+    /// How long each run releases jobs.
+    pub duration: Duration,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What tasks may ask for.
+    pub cap: Cap,
+    /// What it is about.
+    pub kind: Kind,
 }
 
 /// A study of trials.
@@ -53,11 +106,6 @@ impl Sweep {
         self.schedulers.iter().map(|scheduler| scheduler.name.clone()).collect()
     }
 
-    /// Where its trials are.
-    pub fn folder(&self) -> PathBuf {
-        self.directory.join(TRIALS_DIRECTORY)
-    }
-
     /// Measures what is left of the trials; whether all were tried, or an interruption came first.
     ///
     /// # Errors
@@ -65,26 +113,52 @@ impl Sweep {
     /// The directory is another study's; nothing can be measured here at all.
     pub fn measure(
         &self,
-        trials: &[Trial],
+        grid: &Grid,
         (caller, audience): (&Caller, &mut dyn Audience),
         interrupt: &'static AtomicBool,
     ) -> Result<bool> {
         self.check_kernel()?;
-        if self.place == Where::Here {
-            check_cpus(trials)?;
+        if let (Where::Here, Some(fewest)) = (self.place, grid.studies.first()) {
+            some_of_this_machine(fewest.cpus)?;
         }
         Journal::begin(&self.directory, &self.description())?;
-        let folder = self.folder();
-        let left = left_over(trials, &folder)?;
-        self.announce(trials, &left, caller);
-        let (machines, conditions) = (&self.machines, &self.conditions);
+        let is_left = |trial: &&Trial| trial.run.is_some() && trial.state() != State::Measured;
+        let left: Vec<&Trial> = grid.trials.iter().filter(is_left).collect();
+        self.announce(grid.trials.len(), left.len(), caller);
         match self.place {
             _ if left.is_empty() => Ok(true),
-            Where::Here => measure_here(&left, &folder, conditions, caller, interrupt),
+            Where::Here => self.measure_here(grid, &left, caller, interrupt),
             Where::Machines | Where::Counted => {
-                measure_in_machines(&left, &self.directory, machines, conditions, caller, audience, interrupt)
+                measure_in_machines(self, grid, &left, (caller, audience), interrupt)
             }
         }
+    }
+
+    fn measure_here(
+        &self,
+        grid: &Grid,
+        left: &[&Trial],
+        caller: &Caller,
+        interrupt: &'static AtomicBool,
+    ) -> Result<bool> {
+        let mut numbering = Numbering { before: 0, of: left.len() };
+        for same in left.chunk_by(|a, b| a.cpus == b.cpus) {
+            let study = grid.study_of(same[0]).expect("each has one");
+            let runs: Vec<_> = same.iter().filter_map(|trial| trial.run.as_ref()).collect();
+            match some_of_this_machine(study.cpus) {
+                Err(why) => runs.iter().try_for_each(|run| refuse(&run.folder, &why))?,
+                Ok(platform) => {
+                    let conditions = self.conditions.of_runs(platform);
+                    let units: Vec<WorkUnit> = runs.iter().map(|run| run.unit.clone()).collect();
+                    let work = (&units[..], numbering);
+                    if !run_units(study.runnable(), &conditions, work, &study.directory, caller, interrupt)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            numbering.before += same.len();
+        }
+        Ok(true)
     }
 
     /// A kernel that is named is one: not every trial has to find out that it is not.
@@ -108,41 +182,25 @@ impl Sweep {
         })
     }
 
-    /// All trials: one scheduler after the other for each number of CPUs. Where no number of CPUs was asked for, a
-    /// scheduler that
-    /// dedicates one has two.
+    /// The trials, and the studies that they are of.
     ///
     /// # Errors
     ///
-    /// This machine cannot be read.
-    pub fn trials(&self) -> Result<Vec<Trial>> {
-        let mut trials = Vec::new();
-        for cpus in self.cpus()? {
-            for scheduler in &self.schedulers {
-                for &tasks_per_cpu in &self.tasks_per_cpu {
-                    for set in 0..self.sets {
-                        let mut trial = Trial { scheduler: scheduler.clone(), cpus, tasks_per_cpu, set };
-                        if self.cpu_counts.is_none() && trial.impossible().is_some() {
-                            trial.cpus = 2;
-                        }
-                        trials.push(trial);
-                    }
-                }
-            }
-        }
-        Ok(trials)
+    /// This machine cannot be read; a scheduler that no study takes.
+    pub fn grid(&self) -> Result<Grid> {
+        Grid::of(self, &self.cpus()?)
     }
 
     /// All that the trials of a directory were measured with: they are only taken together with such.
     fn description(&self) -> Value {
         let conditions = &self.conditions;
         json!({
-            "version": 1,
+            "version": 2,
             "study": conditions.kind.name(),
             "duration": conditions.duration.to_string(),
             "seed": conditions.seed,
             "load_permille": conditions.cap.0,
-            "batching": conditions.batching,
+            "batching": self.batching == Batching::On,
             "functions": conditions.kind.functions(),
             "place": match self.place {
                 Where::Here => "this machine",
@@ -152,13 +210,13 @@ impl Sweep {
         })
     }
 
-    fn announce(&self, trials: &[Trial], left: &[&Trial], caller: &Caller) {
-        let done = trials.len() - left.len();
-        let number = f64::from(u32::try_from(left.len()).unwrap_or(u32::MAX));
+    fn announce(&self, trials: usize, left: usize, caller: &Caller) {
+        let done = trials - left;
+        let number = f64::from(u32::try_from(left).unwrap_or(u32::MAX));
         let minutes = self.conditions.duration.as_secs_f64() * number / 60.0;
         caller.observer.note(&format!(
             "{}, {done} of them done or impossible; the others take {minutes:.1} min or more in all",
-            plural(trials.len(), "run")
+            plural(trials, "run")
         ));
     }
 
@@ -187,14 +245,27 @@ impl Sweep {
     }
 }
 
-/// Trials that are still to be measured; those that no machine can run are refused at once.
-fn left_over<'c>(trials: &'c [Trial], folder: &Path) -> Result<Vec<&'c Trial>> {
-    let mut left = Vec::new();
-    for trial in trials.iter().filter(|trial| trial.state(folder) != State::Measured) {
-        match trial.impossible() {
-            Some(why) => trial.refuse(folder, &why)?,
-            None => left.push(trial),
+impl Conditions {
+    /// How the runs of a study are made on these CPUs.
+    fn of_runs(&self, platform: Platform) -> RunConditions {
+        RunConditions {
+            record: self.kind == Kind::Schedules,
+            overheads: self.kind.probes(),
+            demand_model: DemandModel::CpuTime,
+            ..RunConditions::plain(platform)
         }
     }
-    Ok(left)
+}
+
+/// The first CPUs of this machine.
+fn some_of_this_machine(cpus: u32) -> Result<Platform> {
+    let platform = Platform::this_machine()?;
+    let there = platform.core_count();
+    let wanted = usize::try_from(cpus).expect("64-bit addresses");
+    if wanted > there {
+        return Err(Diagnostic::usage(format!("this machine has {}, not {cpus}", plural(there, "CPU")))
+            .hint("measure in virtual machines with --vm, or ask for fewer with --cpu-counts"));
+    }
+    let first = platform.cpus().iter().take(wanted).collect();
+    platform.restricted(&first)
 }

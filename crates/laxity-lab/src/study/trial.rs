@@ -1,17 +1,13 @@
-//! The trials of a study: which there are, where each is kept, and its state.
+//! The trials of a study of kernels: which there are, and where each is kept.
 
 use super::contender::Contender;
+use super::real::State;
 use crate::schedulers::Scheduled as _;
-use laxity_model::{Diagnostic, OutputDirectory, Result};
-use laxity_trace::RunStatus;
+use laxity_model::{Diagnostic, Result, plural};
+use laxity_study::WorkUnit;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-
-/// Where trials are in a study's directory.
-pub const TRIALS_DIRECTORY: &str = "trials";
-/// Why a trial could not be measured.
-const REASON_FILE: &str = "not-measured.txt";
 
 /// One run of a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +20,19 @@ pub struct Trial {
     pub tasks_per_cpu: u32,
     /// Which of the task sets of this size, from 0.
     pub set: u32,
+    /// Where it is in the study of its number of CPUs; nothing if no machine can run it.
+    pub run: Option<RunOfStudy>,
+}
+
+/// A run of the study of one number of CPUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOfStudy {
+    /// The work: one set under one curve.
+    pub unit: WorkUnit,
+    /// Its directory.
+    pub folder: PathBuf,
+    /// The same below the study's directory.
+    pub below: PathBuf,
 }
 
 impl Trial {
@@ -41,45 +50,40 @@ impl Trial {
         self.tasks_per_cpu * self.cpus
     }
 
-    /// Where it is kept in a directory of trials.
-    pub fn folder(&self, trials: &Path) -> PathBuf {
-        let scheduler = self.scheduler.name.replace(':', "-");
-        trials
-            .join(format!("m{}", self.cpus))
-            .join(scheduler)
-            .join(format!("n{}-{}", self.tasks_per_cpu, self.set))
+    /// Its results directory; nothing if no machine can run it.
+    pub fn folder(&self) -> Option<&Path> {
+        self.run.as_ref().map(|run| run.folder.as_path())
     }
 
     /// How it ended.
-    pub fn state(&self, trials: &Path) -> State {
-        let folder = self.folder(trials);
-        if let Ok(reason) = std::fs::read_to_string(folder.join(REASON_FILE)) {
-            return State::NotMeasured(reason.trim().to_owned());
+    pub fn state(&self) -> State {
+        match self.folder() {
+            Some(folder) => State::of(folder),
+            None => State::NotMeasured(crate::case::reason(&self.impossible())),
         }
-        State::of_run(&folder)
     }
 
-    /// Says why it could not be measured.
-    pub fn refuse(&self, trials: &Path, why: &Diagnostic) -> Result<()> {
-        let text = format!("{}\n", crate::case::reason(why));
-        OutputDirectory::create(&self.folder(trials))?.write(REASON_FILE, text.as_bytes())
+    fn impossible(&self) -> Diagnostic {
+        if can_be_run(&self.scheduler, self.cpus) {
+            return Diagnostic::usage(format!("{} tasks are more than a set may have", self.tasks()))
+                .hint("use fewer CPUs, or fewer tasks per CPU");
+        }
+        Diagnostic::usage(format!(
+            "{} dedicates a CPU to scheduling, and there is only one",
+            self.scheduler.name
+        ))
+        .hint("use 2 CPUs or more")
     }
+}
 
-    /// Forgets an earlier refusal: it is tried again.
-    pub fn reopen(&self, trials: &Path) {
-        // If it cannot be removed, the trial stays refused, which is shown.
-        let _ = std::fs::remove_file(self.folder(trials).join(REASON_FILE));
-    }
+/// Whether a scheduler can be run on so many CPUs: one that dedicates a CPU leaves tasks none of one.
+pub(super) fn can_be_run(scheduler: &Contender, cpus: u32) -> bool {
+    cpus > 1 || !scheduler.scheduler.dedicates_a_core()
+}
 
-    /// Why no run can be made of it on any machine.
-    pub fn impossible(&self) -> Option<Diagnostic> {
-        (self.scheduler.scheduler.dedicates_a_core() && self.cpus < 2).then(|| {
-            Diagnostic::usage(format!(
-                "{} dedicates a CPU to scheduling, and there is only one",
-                self.scheduler.name
-            ))
-            .hint("use 2 CPUs or more")
-        })
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<10} {}, {}:", self.scheduler, plural(self.cpus, "CPU"), plural(self.tasks(), "task"))
     }
 }
 
@@ -92,64 +96,6 @@ pub struct Place {
     pub scheduler: usize,
     /// n.
     pub tasks_per_cpu: u32,
-}
-
-/// The state of a trial.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    /// Not measured yet, or not to the end.
-    Open,
-    /// It is there.
-    Measured,
-    /// It cannot be measured, and why.
-    NotMeasured(String),
-}
-
-impl State {
-    /// The state of the only run of a results directory.
-    pub fn of_run(folder: &Path) -> State {
-        let Ok(manifest) = laxity_trace::load_manifest(folder) else { return State::Open };
-        match manifest.runs.first().map(|run| &run.status) {
-            Some(RunStatus::Completed) => State::Measured,
-            Some(RunStatus::NotRun { reason }) if !reason.is_empty() && !reason.contains("interrupted") => {
-                State::NotMeasured(reason.clone())
-            }
-            // An interrupted study is continued.
-            Some(RunStatus::Interrupted { reason, ran })
-                if !reason.contains("interrupted") && !reason.contains("terminate") =>
-            {
-                State::NotMeasured(format!("ended after {ran}: {reason}"))
-            }
-            _ => State::Open,
-        }
-    }
-}
-
-impl fmt::Display for Trial {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}/{}", self.scheduler, self.cpus, self.tasks_per_cpu, self.set)
-    }
-}
-
-impl FromStr for Trial {
-    type Err = Diagnostic;
-
-    /// As it is written by `Display`: SCHEDULER/CPUS/TASKS-PER-CPU/SET.
-    fn from_str(text: &str) -> Result<Self> {
-        let wrong = || {
-            Diagnostic::usage(format!("`{text}` is no run of a study"))
-                .hint("write SCHEDULER/CPUS/TASKS-PER-CPU/SET")
-        };
-        let parts: Vec<&str> = text.split('/').collect();
-        let [scheduler, cpus, tasks_per_cpu, set] = parts[..] else { return Err(wrong()) };
-        let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
-        Ok(Trial {
-            scheduler: scheduler.parse()?,
-            cpus: number(cpus)?,
-            tasks_per_cpu: number(tasks_per_cpu)?,
-            set: number(set)?,
-        })
-    }
 }
 
 /// Numbers in ascending order: a list of them and of ranges, such as `1,2,4-8`.
@@ -190,19 +136,29 @@ impl fmt::Display for Numbers {
     }
 }
 
+/// Trials for tests of what is shown of them: such as `edf-bh/2/4/0`, which is scheduler, CPUs, tasks per CPU and set, below a directory.
+#[cfg(test)]
+pub(super) fn trial(text: &str, directory: &Path) -> Trial {
+    use super::contender::Batching;
+    use laxity_study::Point;
+    let parts: Vec<&str> = text.split('/').collect();
+    let number = |at: usize| parts[at].parse::<u32>().expect("a number");
+    let scheduler = Contender::each(&[parts[0].parse().expect("a scheduler")], Batching::Off).remove(0);
+    let (cpus, tasks_per_cpu, set) = (number(1), number(2), number(3));
+    let below = PathBuf::from(text);
+    let point = Point { family: 0, value: (cpus * tasks_per_cpu).into() };
+    let unit = WorkUnit { point, series: 0..1, sets: set.into()..u64::from(set) + 1 };
+    let run =
+        can_be_run(&scheduler, cpus).then(|| RunOfStudy { unit, folder: directory.join(&below), below });
+    Trial { scheduler, cpus, tasks_per_cpu, set, run }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn trials_and_numbers_are_read_as_they_are_written() {
-        let trial: Trial = "p-fpp:rm/4/20/1".parse().expect("a trial");
-        assert_eq!((trial.tasks(), trial.to_string().as_str()), (80, "p-fpp:rm/4/20/1"));
-        assert_eq!(trial.folder(Path::new("c")), Path::new("c/m4/p-fpp-rm/n20-1"));
-        let beside: Trial = "fpp+batching/4/20/1".parse().expect("a trial");
-        assert_eq!(beside.to_string(), "fpp+batching/4/20/1");
-        assert_eq!(beside.folder(Path::new("c")), Path::new("c/m4/fpp+batching/n20-1"));
-        assert!("edf-bh/4".parse::<Trial>().is_err() && "x/1/1/0".parse::<Trial>().is_err());
+    fn numbers_are_read_as_they_are_written() {
         let numbers: Numbers = "8,1-3,2".parse().expect("numbers");
         assert_eq!((numbers.0.clone(), numbers.to_string().as_str()), (vec![1, 2, 3, 8], "1,2,3,8"));
         for wrong in ["", "0", "3-1", "a", "1-9999", "-1"] {
@@ -211,16 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_kept_until_the_cell_is_tried_again() {
-        let folder = tempfile::tempdir().expect("a directory");
-        let trial: Trial = "g-edf-mp/1/4/0".parse().expect("a trial");
-        assert_eq!(trial.state(folder.path()), State::Open);
-        let why = trial.impossible().expect("it needs two");
-        trial.refuse(folder.path(), &why).expect("writes");
-        let State::NotMeasured(reason) = trial.state(folder.path()) else { panic!("it was refused") };
-        assert!(reason.contains("dedicates a CPU"), "{reason}");
-        trial.reopen(folder.path());
-        assert_eq!(trial.state(folder.path()), State::Open);
-        assert!("g-edf-mp/2/4/0".parse::<Trial>().expect("a trial").impossible().is_none());
+    fn what_no_machine_can_run_says_why() {
+        let none = Path::new("/nonexistent");
+        let State::NotMeasured(why) = trial("g-edf-mp/1/4/0", none).state() else { panic!("one CPU") };
+        assert!(why.contains("dedicates a CPU"), "{why}");
+        assert_eq!(trial("g-edf-mp/2/4/0", none).state(), State::Open);
+        assert_eq!(trial("fpp/2/4/0", none).to_string(), "fpp        2 CPUs, 8 tasks:");
     }
 }

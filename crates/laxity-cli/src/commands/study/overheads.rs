@@ -7,11 +7,9 @@ use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::overheads::Probes;
 use laxity_lab::schedulers::Configuration;
-use laxity_lab::study::overheads::{
-    Evaluation, FUNCTIONS_METHOD, StudyOutputs, TABLE_FILE, Unit, ns_per_instruction,
-};
+use laxity_lab::study::overheads::{Evaluation, FUNCTIONS_METHOD, StudyOutputs, TABLE_FILE, Unit};
 use laxity_lab::study::{Cap, Kind, Sweep, Where};
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Result, ShownPath as _};
 use std::process::ExitCode;
 
 /// `laxity study overheads`.
@@ -21,7 +19,7 @@ Measures releases, interrupts, scheduling decisions, context switches and ticks 
 CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down where they \
 exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for every scheduler \
 costs that `laxity simulate --costs` takes (costs/; not of --instructions, as a number of instructions is no time), and every run \
-as a results directory (trials/). Called again with the same directory it goes on where it was interrupted. Each run takes \
+as a results directory (m2/runs/ with two CPUs). Called again with the same directory it goes on where it was interrupted. Each run takes \
 --duration and some seconds more; in emulated machines, minutes.
 
 Examples:
@@ -57,23 +55,6 @@ pub struct OverheadsArguments {
 /// Enough is free that nothing is late because of the load.
 const LOAD: Cap = Cap(500);
 
-/// What times are in a machine that counts: two nanoseconds for each instruction (`laxity_vm`).
-const COUNTED: Unit = Unit::Instructions { ns_each: 2 };
-
-/// The machine counts as `COUNTED` says.
-fn check_unit() -> Result<()> {
-    let counts = Unit::Instructions { ns_each: ns_per_instruction()? };
-    if counts == COUNTED {
-        return Ok(());
-    }
-    Err(Diagnostic::environment(format!(
-        "this machine counts {} for an instruction, not {}",
-        counts.in_words(),
-        COUNTED.in_words()
-    ))
-    .hint("report this as a bug in laxity"))
-}
-
 pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     let place = match (arguments.instructions, arguments.sweep.vm) {
         (true, _) => Where::Counted,
@@ -84,28 +65,16 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     let schedulers = unique(arguments.schedulers.iter().cloned());
     let sweep = arguments.sweep.sweep(&schedulers, Kind::Overheads(probes), LOAD, place)?;
     let interrupt = interrupt::flag()?;
-    if !arguments.sweep.trials.is_empty() {
-        if arguments.instructions {
-            check_unit()?;
-        }
-        return arguments.sweep.measure_inside(&sweep, interrupt);
-    }
-    let trials = sweep.trials()?;
-    let all = measured(&sweep, &trials, interrupt)?;
+    let grid = sweep.grid()?;
+    let all = measured(&sweep, &grid, interrupt)?;
     let conditions = &sweep.conditions;
-    let evaluation =
-        Evaluation::of(&trials, &sweep.names(), &sweep.folder(), conditions.duration, conditions.seed)?;
+    let evaluation = Evaluation::of(&grid.trials, &sweep.names(), conditions.duration, conditions.seed)?;
     if evaluation.places.is_empty() {
         return nothing(&sweep, "measured", &evaluation.refused, all);
     }
-    let unit = if arguments.instructions { COUNTED } else { Unit::Time };
-    let told = StudyOutputs {
-        schedulers: &sweep.schedulers,
-        evaluation: &evaluation,
-        unit,
-        batching: conditions.batching,
-        method: method(&sweep),
-    };
+    let unit = if arguments.instructions { Unit::COUNTED } else { Unit::Time };
+    let told =
+        StudyOutputs { schedulers: &sweep.schedulers, evaluation: &evaluation, unit, method: method(&sweep) };
     told.write(&sweep.directory)?;
     conclude(&sweep, &evaluation.refused);
     output::print(&format!("{}\n", sweep.directory.join(TABLE_FILE).shown()))?;

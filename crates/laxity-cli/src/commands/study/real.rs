@@ -5,12 +5,14 @@ use super::progress::watching;
 use crate::arguments::{PlatformArguments, share, value, whole};
 use crate::{interrupt, output, terminal};
 use clap::Args;
+use laxity_lab::experiment::DemandModel;
 use laxity_lab::overheads::Probes;
 use laxity_lab::study::described::StudyOutputs;
-use laxity_lab::study::real::{Conditions, RealResults, Runnable, run_study};
-use laxity_model::{Duration, Result};
-use laxity_study::{Progress, Study};
-use std::path::Path;
+use laxity_lab::study::overheads::check_counted;
+use laxity_lab::study::real::{Conditions, Numbering, RealResults, Runnable, run_study, run_units};
+use laxity_model::{Diagnostic, Duration, Result, read_file};
+use laxity_study::{Progress, Study, WorkUnit};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What a study that is run takes.
@@ -49,6 +51,12 @@ pub struct RealArguments {
     /// of what is recorded with --record.
     #[arg(help_heading = "With --real, on this machine", long = "record-overheads", value_name = "WHAT", requires = "real", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
     pub overheads: Option<Probes>,
+    /// Only the runs of these units of work, as JSON, of jobs that ask for CPU time: how a virtual machine is told what to measure
+    #[arg(long, hide = true, value_name = "FILE", requires_all = ["real", "out"])]
+    pub units: Option<PathBuf>,
+    /// Only where a machine counts instructions as studies take it
+    #[arg(long, hide = true, requires = "units")]
+    pub counted: bool,
 }
 
 /// Runs the sets of a study, into this directory if it is named, and answers in JSON or a table.
@@ -68,6 +76,10 @@ pub fn run_for_real(
     };
     let study = study.for_real(asked.duration, conditions.recorded())?;
     let runnable = Runnable::of(&study).expect("only studies by simulation can be run");
+    if let Some((units, out)) = asked.units.as_ref().zip(out) {
+        let conditions = Conditions { demand_model: DemandModel::CpuTime, ..conditions };
+        return run_some(runnable, &conditions, (units, asked.counted), out);
+    }
     let default = || Path::new("laxity-results").join(format!("{}-run", study.outline.name));
     let directory = out.map_or_else(default, Path::to_owned);
     let (interrupt, progress) = (interrupt::flag()?, Progress::default());
@@ -78,4 +90,25 @@ pub fn run_for_real(
     let answer = || study.answer(&conducted, Some(results.answer()));
     conclude(&StudyOutputs::of(&study, &conducted, Some(&results)), &directory, json, answer)?;
     Ok(ended(&conducted, &directory))
+}
+
+/// In a virtual machine: the runs that it is told, and nothing else.
+fn run_some(
+    runnable: Runnable<'_>,
+    conditions: &Conditions,
+    (units, counted): (&Path, bool),
+    out: &Path,
+) -> Result<ExitCode> {
+    let units: Vec<WorkUnit> = read_file(units, |text| {
+        serde_json::from_str(text).map_err(|error| {
+            Diagnostic::usage(format!("these are no units of work: {error}"))
+                .hint("give a list of them as JSON")
+        })
+    })?;
+    if counted {
+        check_counted()?;
+    }
+    let (work, interrupt) = ((&units[..], Numbering::of_all(&units)), interrupt::flag()?);
+    let all = run_units(runnable, conditions, work, out, &terminal::caller(), interrupt)?;
+    Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(output::INTERRUPTED) })
 }

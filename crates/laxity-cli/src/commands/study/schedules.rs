@@ -18,8 +18,8 @@ Runs n tasks per CPU on m CPUs under every scheduler, with the workload of ackel
 utilizations of 0.001 to 0.1 each, scaled down where they exceed --load), records what the kernel does, and has the oracles check \
 every decision: a job that waits although it should run needs a reason that was measured in that very run. The directory gets a \
 page with tables and figures (report.html): what was checked, what was excused and by what, what was violated and for how long, \
-and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (trials/): \
-`laxity verify DIR/trials/m2/g-edf/n4-0` says more about one. Called again with the same directory it goes on where it was \
+and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (m2/runs/ with two CPUs): \
+`laxity verify DIR/m2/runs/1-8-0/g-edf-1` says more about one. Called again with the same directory it goes on where it was \
 interrupted, and tries again what could not be measured. Each run takes --duration and some seconds more; in emulated machines, \
 minutes.
 
@@ -62,27 +62,18 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     let schedulers = unique(arguments.schedulers.iter().cloned());
     let sweep = arguments.sweep.sweep(&schedulers, Kind::Schedules, LOAD, place)?;
     let interrupt = interrupt::flag()?;
-    if !arguments.sweep.trials.is_empty() {
-        return arguments.sweep.measure_inside(&sweep, interrupt);
-    }
-    let trials = sweep.trials()?;
-    let all = measured(&sweep, &trials, interrupt)?;
-    let evaluation = Evaluation::of(&trials, &sweep.folder())?;
+    let grid = sweep.grid()?;
+    let all = measured(&sweep, &grid, interrupt)?;
+    let evaluation = Evaluation::of(&grid.trials)?;
     let refused = evaluation.refused();
     if evaluation.measured().next().is_none() {
         return nothing(&sweep, "measured", &refused, all);
     }
-    let batching = sweep.conditions.batching;
-    let told = StudyOutputs {
-        schedulers: &sweep.names(),
-        evaluation: &evaluation,
-        batching,
-        method: method(&sweep),
-    };
+    let told = StudyOutputs { schedulers: &sweep.names(), evaluation: &evaluation, method: method(&sweep) };
     told.write(&sweep.directory)?;
     conclude(&sweep, &refused);
     match arguments.json {
-        true => output::print_json(&Answer::of(&evaluation, batching))?,
+        true => output::print_json(&Answer::of(&evaluation))?,
         false => output::print(&format!("{}\n", sweep.directory.join(TABLE_FILE).shown()))?,
     }
     if !all {

@@ -9,8 +9,7 @@ use clap::Args;
 use laxity_generate::Decimal;
 use laxity_lab::schedulers::Configuration;
 use laxity_lab::study::{
-    Batching, Cap, Conditions, Contender, Kind, Machines, Numbers, PAGE_FILE, Sweep, TRIALS_DIRECTORY, Trial,
-    Where, measure_here,
+    Batching, Cap, Conditions, Contender, Grid, Kind, Machines, Numbers, PAGE_FILE, Sweep, Trial, Where,
 };
 use laxity_model::{ByteSize, Diagnostic, Duration, Result, ShownPath as _, plural};
 use laxity_vm::{Flavour, KernelChoice, Line};
@@ -61,9 +60,6 @@ pub struct SweepArguments {
     /// The study's directory; default: laxity-results/ and the study's name
     #[arg(help_heading = "Output", short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Only these trials, into the directory itself: how a virtual machine is told what to measure
-    #[arg(long, hide = true, value_delimiter = ',', value_parser = value::<Trial>)]
-    pub trials: Vec<Trial>,
 }
 
 /// A share of one, in thousandths.
@@ -102,13 +98,8 @@ impl SweepArguments {
             ))
             .hint("add --vm, or leave out --kernel"));
         }
-        let conditions = Conditions {
-            duration,
-            seed: self.seed,
-            cap: self.load.unwrap_or(load_default),
-            batching: self.batching == Batching::On,
-            kind,
-        };
+        let conditions =
+            Conditions { duration, seed: self.seed, cap: self.load.unwrap_or(load_default), kind };
         Ok(Sweep {
             schedulers: Contender::each(schedulers, self.batching),
             batching: self.batching,
@@ -137,18 +128,6 @@ impl SweepArguments {
             quiet: output::quiet(),
         }
     }
-
-    /// In a virtual machine: the trials that it is told, and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// As [`Sweep::measure`].
-    pub fn measure_inside(&self, sweep: &Sweep, interrupt: &'static AtomicBool) -> Result<ExitCode> {
-        let folder = self.out.clone().unwrap_or_else(|| PathBuf::from(TRIALS_DIRECTORY));
-        let trials: Vec<&Trial> = self.trials.iter().collect();
-        let all = measure_here(&trials, &folder, &sweep.conditions, &terminal::caller(), interrupt)?;
-        Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(output::INTERRUPTED) })
-    }
 }
 
 /// Measures what is left of the trials; whether all were tried, or an interruption came first.
@@ -156,9 +135,9 @@ impl SweepArguments {
 /// # Errors
 ///
 /// As [`Sweep::measure`].
-pub fn measured(sweep: &Sweep, trials: &[Trial], interrupt: &'static AtomicBool) -> Result<bool> {
+pub fn measured(sweep: &Sweep, grid: &Grid, interrupt: &'static AtomicBool) -> Result<bool> {
     let mut machines = Terminal::new(output::quiet(), false);
-    sweep.measure(trials, (&terminal::caller(), &mut machines), interrupt)
+    sweep.measure(grid, (&terminal::caller(), &mut machines), interrupt)
 }
 
 /// Nothing was measured, or recorded: why.
@@ -192,6 +171,7 @@ pub fn conclude(sweep: &Sweep, refused: &[(Trial, String)]) {
     }
     output::note_page(&sweep.directory.join(PAGE_FILE));
 }
+
 /// The exit code of a study of which so many trials are left, although all were tried or because an interruption came.
 pub fn ended(all: bool, open: usize) -> ExitCode {
     if all {

@@ -6,7 +6,8 @@
 //! 2. Task sets of one size are taken together.
 
 use crate::overheads::{RunOverheads, class_of, read, samples_path};
-use crate::study::{Place, State, Trial};
+use crate::study::real::State;
+use crate::study::{Place, Trial};
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _};
 use laxity_overheads::{
     Class, Group, Groups, SampleKind, Statistics, Summary, read_samples, statistics_of_some,
@@ -57,19 +58,13 @@ impl Evaluation {
     /// # Errors
     ///
     /// A file that is damaged.
-    pub fn of(
-        trials: &[Trial],
-        schedulers: &[String],
-        folder: &Path,
-        duration: Duration,
-        seed: u64,
-    ) -> Result<Evaluation> {
+    pub fn of(trials: &[Trial], schedulers: &[String], duration: Duration, seed: u64) -> Result<Evaluation> {
         let mut evaluation = Evaluation { places: BTreeMap::new(), refused: Vec::new(), open: 0 };
         for trial in trials {
-            match trial.state(folder) {
-                State::Open => evaluation.open += 1,
-                State::NotMeasured(why) => evaluation.refused.push((trial.clone(), why)),
-                State::Measured => evaluation.take(trial, schedulers, &trial.folder(folder), seed)?,
+            match (trial.state(), trial.folder()) {
+                (State::NotMeasured(why), _) => evaluation.refused.push((trial.clone(), why)),
+                (State::Measured, Some(folder)) => evaluation.take(trial, schedulers, folder, seed)?,
+                (State::Open | State::Measured, _) => evaluation.open += 1,
             }
         }
         evaluation.draw_points(duration, seed);

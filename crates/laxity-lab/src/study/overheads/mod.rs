@@ -11,4 +11,4 @@ mod unit;
 pub use evaluation::Evaluation;
 pub use functions::METHOD as FUNCTIONS_METHOD;
 pub use outputs::{StudyOutputs, TABLE_FILE};
-pub use unit::{Unit, ns_per_instruction};
+pub use unit::{Unit, check_counted};

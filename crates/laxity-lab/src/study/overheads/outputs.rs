@@ -25,8 +25,6 @@ pub struct StudyOutputs<'a> {
     pub evaluation: &'a Evaluation,
     /// In what.
     pub unit: Unit,
-    /// Whether jobs of one instant are released together; where both ways are compared, not.
-    pub batching: bool,
     /// How it was measured, in words.
     pub method: Vec<String>,
 }
@@ -100,7 +98,7 @@ impl StudyOutputs<'_> {
                     let _ = write!(text, ",{}", whole(value));
                 }
                 let scheduler = &self.schedulers[place.scheduler];
-                let _ = writeln!(text, ",{}", on_or_off(scheduler.batches(self.batching)));
+                let _ = writeln!(text, ",{}", on_or_off(scheduler.batches));
             }
         }
         text

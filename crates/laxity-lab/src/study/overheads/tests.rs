@@ -64,8 +64,7 @@ fn written(schedulers: &[Contender], given: &[Given<'_>]) -> (String, String) {
     let evaluation = evaluation(schedulers, given);
     let out = tempfile::tempdir().expect("a directory");
     let method = vec!["By hand.".to_owned()];
-    let told =
-        StudyOutputs { schedulers, evaluation: &evaluation, unit: Unit::Time, batching: false, method };
+    let told = StudyOutputs { schedulers, evaluation: &evaluation, unit: Unit::Time, method };
     told.write(out.path()).expect("writes");
     let read = |name: &str| std::fs::read_to_string(out.path().join(name)).expect("written");
     assert!(read("report.html").contains("<svg"));

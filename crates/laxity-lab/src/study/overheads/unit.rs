@@ -21,6 +21,9 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// What times are in a machine that counts: two nanoseconds for each instruction (`laxity_vm`).
+    pub const COUNTED: Unit = Unit::Instructions { ns_each: 2 };
+
     /// What it is, as an error tells it.
     pub fn in_words(self) -> String {
         match self {
@@ -56,6 +59,24 @@ impl fmt::Display for Unit {
     }
 }
 
+/// Refuses a machine that does not count as [`Unit::COUNTED`] says.
+///
+/// # Errors
+///
+/// It counts otherwise, or cannot be asked.
+pub fn check_counted() -> Result<()> {
+    let counts = Unit::Instructions { ns_each: ns_per_instruction()? };
+    if counts == Unit::COUNTED {
+        return Ok(());
+    }
+    Err(Diagnostic::environment(format!(
+        "this machine counts {} for an instruction, not {}",
+        counts.in_words(),
+        Unit::COUNTED.in_words()
+    ))
+    .hint("report this as a bug in laxity"))
+}
+
 /// Turns of the loop that the rate is measured with: shorter than the time between two ticks.
 const TURNS: u64 = 100_000;
 /// Measured this often; interrupts lengthen some.
@@ -66,7 +87,7 @@ const TRIES: usize = 20;
 /// # Errors
 ///
 /// It does not: this machine's time is not made of instructions.
-pub fn ns_per_instruction() -> Result<u32> {
+fn ns_per_instruction() -> Result<u32> {
     let shortest = (0..TRIES).map(|_| loop_ns(TURNS)).min().unwrap_or(0);
     let instructions = TURNS * INSTRUCTIONS_PER_TURN;
     let each = shortest.checked_div(instructions).unwrap_or(0);

@@ -7,7 +7,7 @@ use crate::observer::Caller;
 use crate::overheads::Probes;
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
 use laxity_run::PolicyOptions;
-use laxity_study::{Outline, Point, Recorded, Simulations, seed_of_jobs};
+use laxity_study::{Outline, Point, Recorded, SimulatedCurve, Simulations, seed_of_jobs};
 use laxity_trace::Machine;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ pub struct Conditions {
     pub record: bool,
     /// Which overheads are recorded.
     pub overheads: Option<Probes>,
+    /// What a job asks for.
+    pub demand_model: DemandModel,
 }
 
 /// A run's place in the study.
@@ -50,7 +52,15 @@ impl Conditions {
     /// A run of every set on these CPUs of this machine, all of each, of which nothing but the jobs is recorded.
     pub fn plain(platform: Platform) -> Conditions {
         let machine = Machine::this_machine(&platform);
-        Conditions { platform, machine, repeat: 1, limit: None, record: false, overheads: None }
+        Conditions {
+            platform,
+            machine,
+            repeat: 1,
+            limit: None,
+            record: false,
+            overheads: None,
+            demand_model: DemandModel::Work,
+        }
     }
 
     /// What runs have beside their jobs.
@@ -96,7 +106,7 @@ impl Conditions {
         let seed = seed_of_jobs(outline, slot.point, slot.index);
         let schedulers = vec![curve.scheduler_name.parse()?];
         let platform = self.platform_at(simulations, slot.point.value)?;
-        let out = folder(runnable, slot, directory);
+        let out = runnable.run_directory(slot, directory);
         let plain = Settings::plain(schedulers, simulations.duration, curve.placement, platform, out, caller);
         let placement = PlacementSettings {
             fit: curve.fit,
@@ -113,8 +123,8 @@ impl Conditions {
                 placement,
                 ..plain.runs
             },
-            demand_model: DemandModel::Work,
-            calibration: Some(calibration_file(directory)),
+            demand_model: self.demand_model,
+            calibration: (self.demand_model == DemandModel::Work).then(|| calibration_file(directory)),
             record: self.record,
             overheads: self.overheads,
             policy: PolicyOptions {
@@ -162,13 +172,21 @@ pub fn name_of_set(outline: &Outline, point: Point, index: u64) -> String {
     format!("{of_family}{}-{index}", outline.axis.text(point.value))
 }
 
-/// The results directory of a run.
-fn folder(runnable: Runnable<'_>, slot: Slot, directory: &Path) -> PathBuf {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let curve: String = runnable.simulations.curves[slot.curve].name.chars().map(plain).collect();
-    // Curves of other names, and families of other parameters, may read the same.
-    directory
-        .join(RUNS_DIRECTORY)
-        .join(format!("{}-{}", slot.point.family + 1, name_of_set(runnable.outline, slot.point, slot.index)))
-        .join(format!("{}-{curve}-{}", slot.curve + 1, slot.repetition + 1))
+impl Runnable<'_> {
+    /// The results directory of a run.
+    pub fn run_directory(&self, slot: Slot, directory: &Path) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let word = |curve: &SimulatedCurve| curve.name.chars().map(plain).collect::<String>();
+        let curves = &self.simulations.curves;
+        let curve = word(&curves[slot.curve]);
+        // Curves of other names may read the same, and so may families of other parameters.
+        let number = match curves.iter().filter(|other| word(other) == curve).count() {
+            1 => String::new(),
+            _ => format!("{}-", slot.curve + 1),
+        };
+        directory
+            .join(RUNS_DIRECTORY)
+            .join(format!("{}-{}", slot.point.family + 1, name_of_set(self.outline, slot.point, slot.index)))
+            .join(format!("{number}{curve}-{}", slot.repetition + 1))
+    }
 }

@@ -5,11 +5,15 @@
 //! study's journal as those of simulations are; a point that was interrupted takes the runs that it has from there.
 
 mod conditions;
+mod made;
 mod ready;
 mod sampler;
+mod units;
 mod words;
 
-pub use conditions::Conditions;
+pub use conditions::{Conditions, Slot};
+pub use made::{State, refuse, reopen};
+pub use units::{Numbering, run_units};
 pub use words::RealResults;
 
 use crate::observer::Caller;

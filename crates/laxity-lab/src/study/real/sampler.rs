@@ -2,11 +2,11 @@
 
 use super::Runnable;
 use super::conditions::{Conditions, Slot, name_of_set};
+use super::made::State;
 use super::ready::Ready;
 use crate::experiment::measure_on;
 use crate::observer::Caller;
 use crate::overheads::{RunOverheads, read};
-use crate::study::State;
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _, TaskSet};
 use laxity_study::{
     MadeRun, Planned, Point, PointSampler, Runs, Sampler, SetResult, Study, result_of_nothing, result_of_runs,

@@ -71,25 +71,21 @@ struct Checked {
 }
 
 impl Answer {
-    /// Of a study that releases jobs of one instant together, or does not, or compares both.
-    pub fn of(evaluation: &Evaluation, batching: bool) -> Answer {
+    /// Of a study.
+    pub fn of(evaluation: &Evaluation) -> Answer {
         Answer {
             version: VERSION,
             clean: evaluation.violations() == 0,
-            trials: evaluation
-                .trials
-                .iter()
-                .map(|(trial, outcome)| CellAnswer::of(trial, outcome, batching))
-                .collect(),
+            trials: evaluation.trials.iter().map(|(trial, outcome)| CellAnswer::of(trial, outcome)).collect(),
         }
     }
 }
 
 impl CellAnswer {
-    fn of(trial: &Trial, outcome: &TrialOutcome, batching: bool) -> CellAnswer {
+    fn of(trial: &Trial, outcome: &TrialOutcome) -> CellAnswer {
         let mut answer = CellAnswer {
             scheduler: trial.scheduler.name.clone(),
-            batching: trial.scheduler.batches(batching),
+            batching: trial.scheduler.batches,
             cpus: trial.cpus,
             tasks_per_cpu: trial.tasks_per_cpu,
             tasks: trial.tasks(),

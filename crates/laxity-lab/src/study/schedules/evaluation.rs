@@ -1,13 +1,13 @@
 //! What the trials of a study of schedules have given, and their sums.
 
-use crate::study::{Place, State, Trial};
+use crate::study::real::State;
+use crate::study::{Place, Trial};
 use laxity_model::{Diagnostic, Result, ShownPath as _, TaskSet};
 use laxity_report::Verified;
 use laxity_trace::{Counts, Results, RunSummary, Sample, ScheduleRecord, SpanRecord, Tardiness};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// How the jobs of a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -120,14 +120,13 @@ impl Evaluation {
     /// # Errors
     ///
     /// A file that is damaged.
-    pub fn of(trials: &[Trial], folder: &Path) -> Result<Evaluation> {
+    pub fn of(trials: &[Trial]) -> Result<Evaluation> {
         let read = |trial: &Trial| {
-            let outcome = match trial.state(folder) {
-                State::Open => TrialOutcome::Open,
-                State::NotMeasured(why) => TrialOutcome::NotMeasured(why),
-                State::Measured => {
-                    let directory = trial.folder(folder);
-                    let measured = laxity_trace::load(&directory).and_then(Measured::of);
+            let outcome = match (trial.state(), trial.folder()) {
+                (State::NotMeasured(why), _) => TrialOutcome::NotMeasured(why),
+                (State::Open, _) | (_, None) => TrialOutcome::Open,
+                (State::Measured, Some(directory)) => {
+                    let measured = laxity_trace::load(directory).and_then(Measured::of);
                     let context = |error: Diagnostic| error.context(directory.shown().to_string());
                     TrialOutcome::Measured(Box::new(measured.map_err(context)?))
                 }

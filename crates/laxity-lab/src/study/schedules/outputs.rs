@@ -21,8 +21,6 @@ pub struct StudyOutputs<'a> {
     pub schedulers: &'a [String],
     /// What was measured.
     pub evaluation: &'a Evaluation,
-    /// Whether jobs of one instant are released together; where both ways are compared, not.
-    pub batching: bool,
     /// How it was measured, in words.
     pub method: Vec<String>,
 }
@@ -69,7 +67,7 @@ impl StudyOutputs<'_> {
                 float(measured.jobs.measured_utilization, 4),
             );
             text += &measured.schedule.as_ref().map_or_else(|_| ",".repeat(10), checked);
-            let _ = writeln!(text, ",{}", on_or_off(trial.scheduler.batches(self.batching)));
+            let _ = writeln!(text, ",{}", on_or_off(trial.scheduler.batches));
         }
         text
     }

@@ -2,6 +2,7 @@
 
 use super::{Answer, Evaluation, StudyOutputs};
 use crate::study::Trial;
+use crate::study::trial::trial;
 use laxity_model::{CpuList, Duration, Task, TaskSet};
 use laxity_trace::{
     Counters, Existing, Host, Job, JobOutcome, Machine, RESULTS_VERSION, Results, ResultsDirectory,
@@ -12,10 +13,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const MS: u64 = 1_000_000;
-
-fn trial(text: &str) -> Trial {
-    text.parse().expect("a trial")
-}
 
 /// Finished so many ns after its release; released each 10 ms.
 fn job(index: u32, response: Option<u64>) -> Job {
@@ -76,7 +73,7 @@ fn schedule(violated: &[(&str, SpanRecord)]) -> ScheduleRecord {
 }
 
 /// Writes a trial's results: 4 jobs, of which one is late and one never ends.
-fn measured(trials: &Path, trial: &Trial, status: RunStatus, schedule: Option<ScheduleRecord>) {
+fn measured(trial: &Trial, status: RunStatus, schedule: Option<ScheduleRecord>) {
     let set = TaskSet::new("one", vec![Task::periodic("t", Duration::from_ms(1), Duration::from_ms(10))])
         .expect("a set");
     let not_measured = match schedule {
@@ -116,7 +113,8 @@ fn measured(trials: &Path, trial: &Trial, status: RunStatus, schedule: Option<Sc
         runs: vec![Run { jobs: vec![], ..run.clone() }],
     };
     let mut directory =
-        ResultsDirectory::create(trial.folder(trials), manifest, Existing::Replace).expect("creates");
+        ResultsDirectory::create(trial.folder().expect("possible"), manifest, Existing::Replace)
+            .expect("creates");
     directory.append_run(&run).expect("appends");
     directory.finish().expect("finishes");
 }
@@ -126,16 +124,15 @@ fn measured(trials: &Path, trial: &Trial, status: RunStatus, schedule: Option<Sc
 fn study(folder: &Path) -> (Vec<Trial>, Evaluation) {
     let names =
         ["edf-bh/2/1/0", "edf-bh/2/4/0", "g-edf/2/4/0", "fpp/2/4/0", "g-edf-mp/1/4/0", "edf-rbt/2/4/0"];
-    let trials: Vec<Trial> = names.into_iter().map(trial).collect();
-    measured(folder, &trials[0], RunStatus::Completed, Some(schedule(&[])));
+    let trials: Vec<Trial> = names.into_iter().map(|name| trial(name, folder)).collect();
+    measured(&trials[0], RunStatus::Completed, Some(schedule(&[])));
     let violated = [("global invariant", span(2, 70_000)), ("budgets", span(3, 0))];
-    measured(folder, &trials[1], RunStatus::Completed, Some(schedule(&violated)));
-    measured(folder, &trials[2], RunStatus::Completed, None);
+    measured(&trials[1], RunStatus::Completed, Some(schedule(&violated)));
+    measured(&trials[2], RunStatus::Completed, None);
     let thrown_out = "the kernel threw the policy out: stall".to_owned();
     let ran = Duration::from_ms(7);
-    measured(folder, &trials[3], RunStatus::Interrupted { reason: thrown_out, ran }, None);
-    trials[4].refuse(folder, &trials[4].impossible().expect("it needs two")).expect("writes");
-    let evaluation = Evaluation::of(&trials, folder).expect("readable");
+    measured(&trials[3], RunStatus::Interrupted { reason: thrown_out, ran }, None);
+    let evaluation = Evaluation::of(&trials).expect("readable");
     (trials, evaluation)
 }
 
@@ -143,9 +140,7 @@ fn written(evaluation: &Evaluation) -> (String, String) {
     let schedulers = ["edf-bh", "fpp", "g-edf", "g-edf-mp", "edf-rbt"].map(String::from);
     let out = tempfile::tempdir().expect("a directory");
     let method = vec!["By hand.".to_owned()];
-    StudyOutputs { schedulers: &schedulers, evaluation, batching: false, method }
-        .write(out.path())
-        .expect("writes");
+    StudyOutputs { schedulers: &schedulers, evaluation, method }.write(out.path()).expect("writes");
     let read = |name: &str| std::fs::read_to_string(out.path().join(name)).expect("written");
     assert!(read("report.html").contains("<svg"));
     assert_eq!(std::fs::read_dir(out.path().join("plots")).expect("plots").count(), 3);
@@ -195,7 +190,7 @@ fn the_page_says_what_was_violated_and_what_is_missing() {
 fn the_answer_keeps_to_its_schema() {
     let folder = tempfile::tempdir().expect("a directory");
     let (trials, evaluation) = study(folder.path());
-    let answer = serde_json::to_value(Answer::of(&evaluation, false)).expect("serializes");
+    let answer = serde_json::to_value(Answer::of(&evaluation)).expect("serializes");
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/study-schedules.schema.json");
     let schema: Value =
         serde_json::from_str(&std::fs::read_to_string(schema).expect("published")).expect("JSON");
