@@ -454,16 +454,7 @@ fn check_keys(document: &Value, kind: StudyKind) -> Result<()> {
 
 /// The JSON Schema (draft 2020-12) of study files; published as `schemas/study.schema.json`.
 pub fn study_schema() -> Value {
-    let generated = schemars::schema_for!(StudyFile).to_value();
-    let mut schema = json!({
-        "$schema": generated["$schema"],
-        "$id": "https://laxity-rt.github.io/schemas/study.schema.json",
-    });
-    for key in ["title", "description", "type", "required", "properties", "additionalProperties", "$defs"] {
-        schema[key] = generated[key].clone();
-    }
-    schema["properties"]["version"] =
-        json!({ "description": "Version of this format.", "const": STUDY_VERSION });
+    let mut schema = laxity_model::read_schema::<StudyFile>("study", STUDY_VERSION);
     schema["properties"]["generator"]["required"] = json!(["name"]);
     let (steps, values) = (["from", "to", "step"], ["values"]);
     let only = |own: &[&str], other: &[&str]| {
@@ -478,7 +469,6 @@ pub fn study_schema() -> Value {
         json!({ "required": ["kind"], "properties": { "kind": { "const": StudyKind::Simulation.name() } } });
     schema["then"] = simulation;
     schema["else"] = without(&OF_SIMULATION);
-    without_null(&mut schema);
     schema
 }
 
@@ -491,32 +481,6 @@ fn without(keys: &OwnKeys) -> Value {
     properties.insert("platform".to_owned(), json!({ "properties": none(keys.platform) }));
     properties.insert("curves".to_owned(), json!({ "items": { "properties": none(keys.curve) } }));
     json!({ "properties": properties })
-}
-
-/// TOML has no null: an optional field is there or not.
-fn without_null(schema: &mut Value) {
-    match schema {
-        Value::Object(entries) => {
-            entries.retain(|key, value| key != "default" || !value.is_null());
-            if let Some(Value::Array(kinds)) = entries.get_mut("type") {
-                kinds.retain(|kind| *kind != json!("null"));
-                if let [only] = kinds.as_slice() {
-                    let only = only.clone();
-                    entries.insert("type".to_owned(), only);
-                }
-            }
-            if let Some([kind, null]) = entries.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)
-                && *null == json!({ "type": "null" })
-                && let Some(kind) = kind.as_object().cloned()
-            {
-                entries.remove("anyOf");
-                entries.extend(kind);
-            }
-            entries.values_mut().for_each(without_null);
-        }
-        Value::Array(items) => items.iter_mut().for_each(without_null),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

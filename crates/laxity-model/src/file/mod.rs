@@ -23,7 +23,7 @@ pub use directory::{DirectoryLock, OutputDirectory, is_begun};
 pub use document::{DocumentEntries, DocumentKind};
 pub use draft::{Draft, remove as remove_at};
 pub use plain::json_in_plain_words;
-pub use schema::{platform_schema, task_set_schema, written_schema};
+pub use schema::{platform_schema, read_schema, task_set_schema, written_schema};
 pub use text_file::{STANDARD, read_file};
 pub use walk_rates::{WalkKind, WalkRates};
 pub use written::{Existing, OutputFile, cannot_write, check_writable, write_file};

@@ -31,6 +31,14 @@ fn generated<T: JsonSchema>(name: &str) -> Schema {
     generated
 }
 
+/// The JSON Schema (draft 2020-12) of documents that laxity reads, `T`; published as `schemas/NAME.schema.json`. The field `version` has
+/// this one value.
+pub fn read_schema<T: JsonSchema>(name: &str, version: u64) -> Value {
+    let mut schema = schema_of::<T>(name);
+    schema["properties"]["version"] = json!({ "description": "Version of this format.", "const": version });
+    schema
+}
+
 fn schema_of<T: JsonSchema>(name: &str) -> Value {
     let generated = generated::<T>(name);
     let mut rest = generated.as_object().cloned().unwrap_or_default();
@@ -60,7 +68,10 @@ fn without_null(schema: &mut Value) {
         object.extend(kind);
     }
     match schema {
-        Value::Object(entries) => entries.values_mut().for_each(without_null),
+        Value::Object(entries) => {
+            entries.retain(|key, value| key != "default" || !value.is_null());
+            entries.values_mut().for_each(without_null);
+        }
         Value::Array(items) => items.iter_mut().for_each(without_null),
         _ => {}
     }

@@ -22,15 +22,16 @@
 //! Source: ackelman2018, 6.1 (its script checks that whatever runs is among the m earliest deadlines, and not that all m
 //! run); cerqueira2014, II-A.
 
-use super::measured::{Account, Measured};
+mod deviations;
+
+use super::measured::Measured;
 use super::pieces::Waiting;
 use super::rank::Rank;
 use super::trace_state::{NONE, State, TraceState};
 use super::windows::Windows;
 use crate::definition::task_id;
-use crate::verdict::{Report, Sighting};
+use crate::verdict::Report;
 use crate::{Definition, JobName, Oracle, Transitions};
-use laxity_model::Duration;
 use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Default)]
@@ -396,161 +397,6 @@ impl Order {
         self.tasks[task as usize].deviation = Some(Box::new(deviation));
         if self.windows.is_some() || self.measured.is_some() {
             self.clusters[of.cluster as usize].deviating.push(task);
-        }
-    }
-
-    fn end(&mut self, task: u32, cluster: u32, now: u64, report: &mut Report) {
-        let (key, own) = self.rank(task);
-        let free_ties = self.clusters.get(cluster as usize).is_some_and(|of| of.free_ties);
-        let rank = (key, if free_ties { 0 } else { own });
-        let order = &mut self.tasks[task as usize];
-        let Some(deviation) = order.deviation.take() else { return };
-        let abandoned = self.transitions.abandoned_pushes && order.abandoned;
-        if self.measured.is_some() {
-            self.end_measured((cluster, task, rank), *deviation, now, report);
-            return;
-        }
-        let Some(windows) = &self.windows else {
-            let unexplained = now - deviation.since_ns;
-            self.judge(&Deviation { unexplained_ns: unexplained, ..*deviation }, now, abandoned, report);
-            return;
-        };
-        self.clusters[cluster as usize].deviating.retain(|&other| other != task);
-        let waiting = windows.waiting(cluster, task, rank);
-        self.ended.push_back(Ended { deviation: *deviation, cluster, to_ns: now, abandoned, waiting });
-    }
-
-    /// Accounts for a deviation and judges it.
-    fn end_measured(
-        &mut self,
-        (cluster, task, rank): (u32, u32, Rank),
-        deviation: Deviation,
-        now: u64,
-        report: &mut Report,
-    ) {
-        let Some(measured) = &mut self.measured else { return };
-        let account = measured.account(cluster, (task, rank), (deviation.since_ns, now));
-        let deviating = &mut self.clusters[cluster as usize].deviating;
-        deviating.retain(|&other| other != task);
-        let since = deviating.iter().filter_map(|&other| self.tasks[other as usize].deviation.as_ref());
-        let oldest = since.map(|other| other.since_ns).min().unwrap_or(now);
-        measured.forget(cluster, oldest);
-        let Account { unexplained, explained } = account;
-        if unexplained <= self.transitions.bound.as_ns() {
-            report.excuse(&explained);
-        }
-        self.judge(&Deviation { unexplained_ns: unexplained, ..deviation }, now, false, report);
-    }
-
-    /// Judges a deviation whose unexplained time is known.
-    fn judge(&self, deviation: &Deviation, to: u64, abandoned: bool, report: &mut Report) {
-        let &Deviation { since_ns: since, unexplained_ns: unexplained, oracle, cpu, ran, waited, .. } =
-            deviation;
-        let length = to - since;
-        if length == 0 {
-            return;
-        }
-        if abandoned || unexplained <= self.transitions.bound.as_ns() {
-            let tolerated = &mut report.tolerated;
-            tolerated.count += 1;
-            tolerated.total_ns = tolerated.total_ns.saturating_add(length);
-            if abandoned {
-                tolerated.abandoned_pushes += 1;
-            } else {
-                tolerated.longest_ns = tolerated.longest_ns.max(length);
-            }
-            return;
-        }
-        let waited_for = self.measured.is_some().then_some(unexplained);
-        let should_have_run = Some(waited);
-        let sighting = Sighting {
-            oracle,
-            from_ns: since,
-            to_ns: to,
-            cpu,
-            ran,
-            should_have_run,
-            unexplained_ns: waited_for,
-        };
-        report.violation(sighting, |names| {
-            let what = match ran {
-                Some(ran) => format!(
-                    "ran {ran} while {waited} waited",
-                    ran = names.job(ran),
-                    waited = names.job(waited)
-                ),
-                None if cpu.is_some() => {
-                    format!("was idle while {waited} waited", waited = names.job(waited))
-                }
-                None => format!("{waited} waited", waited = names.job(waited)),
-            };
-            match waited_for {
-                Some(ns) if ns < length => {
-                    format!("{what}, {} of it without a reason", Duration::from_ns(ns))
-                }
-                _ => what,
-            }
-        });
-    }
-
-    /// Judges the deviations that ended so long ago that all is known that could explain them.
-    fn judge_ended(&mut self, now: u64, report: &mut Report) {
-        let Some(windows) = &mut self.windows else { return };
-        windows.instant_is_over();
-        let hindsight = windows.hindsight();
-        while self.ended.front().is_some_and(|ended| now - ended.to_ns > hindsight) {
-            let Some(ended) = self.ended.pop_front() else { break };
-            self.judge_one(ended, u64::MAX, report);
-        }
-        while let Some(cluster) = self.windows.as_mut().and_then(Windows::crowded) {
-            self.forget(cluster, now);
-        }
-    }
-
-    /// Judges a deviation; from `known` on, what is not explained may be.
-    fn judge_one(&mut self, ended: Ended, known: u64, report: &mut Report) {
-        let Ended { mut deviation, cluster, to_ns: to, abandoned, waiting } = ended;
-        if let Some(windows) = &mut self.windows {
-            let (from, to) = (deviation.judged_ns, to.min(known));
-            deviation.unexplained_ns += windows.pieces(cluster).unexplained(&waiting, from, to);
-        }
-        self.judge(&deviation, to, abandoned, report);
-    }
-
-    /// Forgets what explains no deviation any more. Where one lasts very long, its past is judged first.
-    fn forget(&mut self, cluster: u32, now: u64) {
-        let Some(windows) = &mut self.windows else { return };
-        if !windows.pieces(cluster).are_many() {
-            return;
-        }
-        let known = now.saturating_sub(windows.hindsight());
-        let mut oldest = known;
-        for ended in self.ended.iter().filter(|ended| ended.cluster == cluster) {
-            oldest = oldest.min(ended.deviation.judged_ns);
-        }
-        for &task in &self.clusters[cluster as usize].deviating {
-            let order = &mut self.tasks[task as usize];
-            let waiting = windows.waiting(cluster, task, (order.key, task));
-            if let Some(deviation) = order.deviation.as_mut().filter(|deviation| deviation.judged_ns < known)
-            {
-                deviation.unexplained_ns +=
-                    windows.pieces(cluster).unexplained(&waiting, deviation.judged_ns, known);
-                deviation.judged_ns = known;
-            }
-        }
-        windows.pieces(cluster).forget(oldest);
-    }
-
-    /// The trace is over: what deviates until now has deviated until the end.
-    pub fn finish(&mut self, trace: &TraceState, end: u64, report: &mut Report) {
-        for task in 0..self.tasks.len() {
-            if self.tasks[task].deviation.is_some() {
-                self.end(task_id(task), trace.tasks[task].cluster, end, report);
-            }
-        }
-        let hindsight = self.transitions.kernel.map_or(0, |kernel| kernel.hindsight());
-        while let Some(ended) = self.ended.pop_front() {
-            self.judge_one(ended, end.saturating_sub(hindsight), report);
         }
     }
 }

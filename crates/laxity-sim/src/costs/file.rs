@@ -9,7 +9,7 @@ use laxity_model::overheads::scaled_up;
 use laxity_model::{ByteSize, Diagnostic, DocumentKind, Duration, Result, STANDARD, read_file};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::Path;
 
 /// The version of costs files that this library reads.
@@ -254,42 +254,5 @@ fn evicted_ppm(text: &str) -> Result<u32> {
 
 /// The JSON Schema (draft 2020-12) of costs files; published as `schemas/costs.schema.json`.
 pub fn costs_schema() -> Value {
-    let generated = schemars::schema_for!(CostsFile).to_value();
-    let mut schema = json!({
-        "$schema": generated["$schema"],
-        "$id": "https://laxity-rt.github.io/schemas/costs.schema.json",
-    });
-    for key in ["title", "description", "type", "required", "properties", "additionalProperties", "$defs"] {
-        schema[key] = generated[key].clone();
-    }
-    schema["properties"]["version"] =
-        json!({ "description": "Version of this format.", "const": COSTS_VERSION });
-    without_null(&mut schema);
-    schema
-}
-
-/// TOML has no null: an optional field is there or not.
-fn without_null(schema: &mut Value) {
-    match schema {
-        Value::Object(entries) => {
-            entries.retain(|key, value| key != "default" || !value.is_null());
-            if let Some([kind, Value::String(null)]) =
-                entries.get("type").and_then(Value::as_array).map(Vec::as_slice)
-                && null == "null"
-            {
-                let kind = kind.clone();
-                entries.insert("type".to_owned(), kind);
-            }
-            if let Some([kind, null]) = entries.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)
-                && *null == json!({ "type": "null" })
-                && let Some(kind) = kind.as_object().cloned()
-            {
-                entries.remove("anyOf");
-                entries.extend(kind);
-            }
-            entries.values_mut().for_each(without_null);
-        }
-        Value::Array(items) => items.iter_mut().for_each(without_null),
-        _ => {}
-    }
+    laxity_model::read_schema::<CostsFile>("costs", COSTS_VERSION)
 }

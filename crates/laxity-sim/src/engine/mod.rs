@@ -19,6 +19,7 @@ mod late;
 mod masks;
 mod ordinary;
 mod prepare;
+mod progress;
 mod queues;
 mod run;
 mod servers;
