@@ -54,10 +54,10 @@ fn schema_of<T: JsonSchema>(name: &str) -> Value {
 
 /// An optional field is there or not; the generator would also allow it to be `null`.
 fn without_null(schema: &mut Value) {
-    if let Some(types) = schema.get("type").and_then(Value::as_array) {
-        let kept: Vec<&Value> = types.iter().filter(|kind| **kind != json!("null")).collect();
-        if let [kind] = kept.as_slice() {
-            schema["type"] = (*kind).clone();
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|kind| *kind != json!("null"));
+        if let [kind] = types.as_slice() {
+            schema["type"] = kind.clone();
         }
     }
     if let Some([kind, null]) = schema.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)
