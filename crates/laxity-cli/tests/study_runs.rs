@@ -176,7 +176,11 @@ fn what_is_recorded_of_runs_is_measured() {
     }
     // Without, it is another study.
     let refused = study(&file, &out, &["--sets", "1"]);
-    assert!(words(&refused).contains("record true there, and not asked for; overheads events there"), "{}", words(&refused));
+    assert!(
+        words(&refused).contains("record true there, and not asked for; overheads events there"),
+        "{}",
+        words(&refused)
+    );
 }
 
 /// The second set of a point under the second curve, as a virtual machine is told.
