@@ -165,6 +165,13 @@ fn a_study_goes_on_where_it_was_and_says_what_it_could_not_measure() {
     let simulated = output(laxity().args(["simulate", utf8(&set), "--costs", utf8(&costs)]));
     assert!(simulated.status.success(), "{}", words(&simulated));
 
+    // What was run can be simulated: the same sets under the schedulers that one CPU is enough for.
+    let (file, simulated) = (out.join("m1/kernels.json"), directory.path().join("simulated"));
+    let told = json(&prints(&["study", utf8(&file), "--json", "--quiet", "--out", utf8(&simulated)]));
+    let curves = told["families"][0]["curves"].as_array().expect("a list");
+    let names: Vec<&str> = curves.iter().filter_map(|curve| curve["curve"].as_str()).collect();
+    assert_eq!((told["complete"].as_bool(), names), (Some(true), vec!["g-edf", "edf-bh"]));
+
     let made = |n: u32| {
         let manifest: PathBuf = out.join(format!("m1/runs/1-{n}-0/g-edf-1/manifest.json"));
         json_file(&manifest)["created"].clone()

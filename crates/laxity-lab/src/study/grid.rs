@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cap(pub u32);
 
+/// The file of a study of one number of CPUs.
+pub(super) const STUDY_FILE: &str = "kernels.json";
 /// The most tasks of a set.
 const TASKS_MOST: u32 = 4_096;
 
@@ -93,18 +95,18 @@ impl Grid {
 
 impl StudyOfCpus {
     fn of(sweep: &Sweep, cpus: u32, curves: &[&Contender], values: &[u32]) -> Result<StudyOfCpus> {
-        let conditions = &sweep.conditions;
         // The same for all schedulers, so that all have the same sets.
         let usable = cpus.saturating_sub(1).max(1);
-        let most = Decimal::from_thousandths(usable * conditions.cap.0);
-        let name = format!("{}-m{cpus}", conditions.kind.name());
+        let most = Decimal::from_thousandths(usable * sweep.cap.0);
+        let name = format!("{}-m{cpus}", sweep.kind.name());
         let text = json!({
             "version": 1,
             "kind": "simulation",
-            "title": format!("laxity study {} with m = {cpus}", conditions.kind.name()),
-            "seed": conditions.seed,
+            "name": name,
+            "title": format!("laxity study {} with m = {cpus}", sweep.kind.name()),
+            "seed": sweep.seed,
             "sets": sweep.sets,
-            "duration": conditions.duration.to_string(),
+            "duration": sweep.duration.to_string(),
             "platform": { "processors": cpus },
             "axis": { "of": "tasks", "values": values },
             "generator": {
@@ -116,8 +118,7 @@ impl StudyOfCpus {
             "curves": curves.iter().map(|one| one.curve()).collect::<Vec<_>>(),
         });
         let text = format!("{text:#}\n");
-        let study =
-            Study::from_text(&text, &name, Path::new(""))?.for_real(None, conditions.kind.recorded())?;
+        let study = Study::from_text(&text, &name, Path::new(""))?.for_real(None, sweep.kind.recorded())?;
         Ok(StudyOfCpus { cpus, text, study, directory: sweep.directory.join(format!("m{cpus}")) })
     }
 
@@ -137,7 +138,6 @@ impl StudyOfCpus {
         Some(RunOfStudy {
             unit: WorkUnit { point, series: curve..curve + 1, sets: slot.index..slot.index + 1 },
             folder: runnable.run_directory(slot, &self.directory),
-            below: runnable.run_directory(slot, Path::new("")),
         })
     }
 }
@@ -145,7 +145,7 @@ impl StudyOfCpus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{Batching, Conditions, Kind, Machines, State, Where};
+    use crate::study::{Batching, Kind, Machines, State, Where};
     use laxity_model::{Duration, Task};
     use laxity_study::NEVER;
     use laxity_vm::KernelChoice;
@@ -158,12 +158,10 @@ mod tests {
             cpu_counts: cpu_counts.map(<[u32]>::to_vec),
             tasks_per_cpu: vec![2, 20],
             sets: 4,
-            conditions: Conditions {
-                duration: Duration::from_ms(100),
-                seed: u64::MAX,
-                cap: Cap(300),
-                kind: Kind::Schedules,
-            },
+            duration: Duration::from_ms(100),
+            seed: u64::MAX,
+            cap: Cap(300),
+            kind: Kind::Schedules,
             place: Where::Here,
             machines: Machines {
                 kernel: KernelChoice::File("/nonexistent".into()),
@@ -218,7 +216,6 @@ mod tests {
         assert!(grid.trials.iter().all(|trial| trial.run.is_some()));
         let first = grid.trials[0].run.as_ref().expect("a run");
         assert_eq!(first.folder, Path::new("study/m2/runs/1-4-0/g-edf-mp-1"));
-        assert_eq!(first.below, Path::new("runs/1-4-0/g-edf-mp-1"));
         let batching = grid.studies[0].study.description()["curves"][0]["batching"].clone();
         assert_eq!(batching, true);
     }

@@ -4,9 +4,9 @@
 //! the trials come back when it ends. An interruption ends the batch, and what it has measured comes back too. The machine runs this
 //! program on the same study's file, with the units of work that it is to do.
 
-use super::grid::{Grid, StudyOfCpus};
+use super::grid::{Grid, STUDY_FILE, StudyOfCpus};
 use super::real::{State, refuse, reopen};
-use super::sweep::{Conditions, Kind, Sweep};
+use super::sweep::{Kind, Sweep};
 use super::trial::{RunOfStudy, Trial};
 use crate::observer::Caller;
 use laxity_model::{Diagnostic, Duration, Existing, Failure, Result, write_file};
@@ -30,8 +30,6 @@ pub struct Machines {
     pub quiet: bool,
 }
 
-/// The study, in a machine's directory.
-const STUDY_FILE: &str = "kernels.json";
 /// The units of work that a machine is to do.
 const UNITS_FILE: &str = "units.json";
 /// A batch is measured in about this time, apart from starting and stopping.
@@ -51,7 +49,7 @@ pub fn measure(
     (caller, audience): (&Caller, &mut dyn Audience),
     interrupt: &'static AtomicBool,
 ) -> Result<bool> {
-    let most = usize::try_from(BATCH.as_ns() / sweep.conditions.duration.as_ns().max(1)).unwrap_or(1).max(1);
+    let most = usize::try_from(BATCH.as_ns() / sweep.duration.as_ns().max(1)).unwrap_or(1).max(1);
     let together = |a: &&Trial, b: &&Trial| a.cpus == b.cpus && a.scheduler == b.scheduler;
     for same in trials.chunk_by(|a, b| together(a, b)) {
         let study = grid.study_of(same[0]).expect("each has one");
@@ -109,7 +107,8 @@ impl Batch<'_> {
     fn take_over(&self, from: &Path) -> Result<Vec<&RunOfStudy>> {
         let mut missing = Vec::new();
         for &run in &self.runs {
-            let (made, kept) = (from.join(&run.below), &run.folder);
+            let kept = &run.folder;
+            let made = from.join(kept.strip_prefix(&self.study.directory).expect("its runs are below"));
             if !made.exists() {
                 missing.push(run);
                 continue;
@@ -126,7 +125,7 @@ impl Batch<'_> {
     }
 
     fn order(&self, folder: &Path) -> Result<Order> {
-        let Sweep { machines, conditions: Conditions { kind, .. }, .. } = self.sweep;
+        let Sweep { machines, kind, .. } = self.sweep;
         let units: Vec<&WorkUnit> = self.runs.iter().map(|run| &run.unit).collect();
         let units = serde_json::to_string(&units).expect("serializes");
         for (name, text) in [(STUDY_FILE, &self.study.text), (UNITS_FILE, &units)] {
@@ -155,12 +154,12 @@ impl Batch<'_> {
     }
 
     fn settings(&self) -> Result<Settings> {
-        let Sweep { machines, conditions, .. } = self.sweep;
+        let Sweep { machines, duration, .. } = self.sweep;
         let agent = std::env::current_exe().map_err(|error| {
             Diagnostic::environment(format!("cannot find this program's own file: {error}"))
         })?;
         let slower = if machines.deterministic { COUNTING_SLOWER } else { 3 };
-        let of_trial = conditions.duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
+        let of_trial = duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
         let number = u64::try_from(self.runs.len()).unwrap_or(u64::MAX);
         Ok(Settings {
             cpus: self.study.cpus,

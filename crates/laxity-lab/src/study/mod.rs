@@ -22,5 +22,5 @@ pub use grid::{Cap, Grid, StudyOfCpus};
 pub use machines::Machines;
 pub use page::PAGE_FILE;
 pub use real::State;
-pub use sweep::{Conditions, Kind, Sweep, Where};
+pub use sweep::{Kind, Sweep, Where};
 pub use trial::{Numbers, Place, RunOfStudy, Trial};

@@ -2,14 +2,14 @@
 //! machines, and gone on with where they were interrupted.
 
 use super::contender::{Batching, Contender};
-use super::grid::{Cap, Grid};
+use super::grid::{Cap, Grid, STUDY_FILE};
 use super::machines::{Machines, measure as measure_in_machines};
-use super::real::{Conditions as RunConditions, Numbering, State, refuse, run_units};
+use super::real::{Conditions, Numbering, State, refuse, run_units};
 use super::trial::Trial;
 use crate::experiment::DemandModel;
 use crate::observer::Caller;
 use crate::overheads::Probes;
-use laxity_model::{Diagnostic, Duration, Platform, Result, plural};
+use laxity_model::{Diagnostic, Duration, OutputDirectory, Platform, Result, plural};
 use laxity_study::{Journal, Recorded, WorkUnit};
 use laxity_vm::{Audience, KernelChoice};
 use serde_json::{Value, json};
@@ -64,19 +64,6 @@ impl Kind {
     }
 }
 
-/// What all trials of a study have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conditions {
-    /// How long each run releases jobs.
-    pub duration: Duration,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// What tasks may ask for.
-    pub cap: Cap,
-    /// What it is about.
-    pub kind: Kind,
-}
-
 /// A study of trials.
 #[derive(Debug)]
 pub struct Sweep {
@@ -90,8 +77,14 @@ pub struct Sweep {
     pub tasks_per_cpu: Vec<u32>,
     /// Task sets of each size.
     pub sets: u32,
-    /// What all trials have in common.
-    pub conditions: Conditions,
+    /// How long each run releases jobs.
+    pub duration: Duration,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What tasks may ask for.
+    pub cap: Cap,
+    /// What it is about.
+    pub kind: Kind,
     /// Where they are measured.
     pub place: Where,
     /// The virtual machines, where they are measured in such.
@@ -122,6 +115,9 @@ impl Sweep {
             some_of_this_machine(fewest.cpus)?;
         }
         Journal::begin(&self.directory, &self.description())?;
+        for study in &grid.studies {
+            OutputDirectory::create(&study.directory)?.write(STUDY_FILE, study.text.as_bytes())?;
+        }
         let is_left = |trial: &&Trial| trial.run.is_some() && trial.state() != State::Measured;
         let left: Vec<&Trial> = grid.trials.iter().filter(is_left).collect();
         self.announce(grid.trials.len(), left.len(), caller);
@@ -148,7 +144,7 @@ impl Sweep {
             match some_of_this_machine(study.cpus) {
                 Err(why) => runs.iter().try_for_each(|run| refuse(&run.folder, &why))?,
                 Ok(platform) => {
-                    let conditions = self.conditions.of_runs(platform);
+                    let conditions = self.conditions_on(platform);
                     let units: Vec<WorkUnit> = runs.iter().map(|run| run.unit.clone()).collect();
                     let work = (&units[..], numbering);
                     if !run_units(study.runnable(), &conditions, work, &study.directory, caller, interrupt)? {
@@ -174,7 +170,7 @@ impl Sweep {
     fn cpus(&self) -> Result<Vec<u32>> {
         Ok(match (&self.cpu_counts, self.place) {
             (Some(numbers), _) => numbers.clone(),
-            (None, Where::Counted) if self.conditions.kind != Kind::Schedules => vec![1],
+            (None, Where::Counted) if self.kind != Kind::Schedules => vec![1],
             (None, Where::Machines | Where::Counted) => vec![2],
             (None, Where::Here) => {
                 vec![u32::try_from(Platform::this_machine()?.core_count()).unwrap_or(u32::MAX)]
@@ -193,15 +189,14 @@ impl Sweep {
 
     /// All that the trials of a directory were measured with: they are only taken together with such.
     fn description(&self) -> Value {
-        let conditions = &self.conditions;
         json!({
             "version": 2,
-            "study": conditions.kind.name(),
-            "duration": conditions.duration.to_string(),
-            "seed": conditions.seed,
-            "load_permille": conditions.cap.0,
+            "study": self.kind.name(),
+            "duration": self.duration.to_string(),
+            "seed": self.seed,
+            "load_permille": self.cap.0,
             "batching": self.batching == Batching::On,
-            "functions": conditions.kind.functions(),
+            "functions": self.kind.functions(),
             "place": match self.place {
                 Where::Here => "this machine",
                 Where::Machines => "virtual machines",
@@ -210,10 +205,20 @@ impl Sweep {
         })
     }
 
+    /// How runs are made on these CPUs.
+    fn conditions_on(&self, platform: Platform) -> Conditions {
+        Conditions {
+            record: self.kind == Kind::Schedules,
+            overheads: self.kind.probes(),
+            demand_model: DemandModel::CpuTime,
+            ..Conditions::plain(platform)
+        }
+    }
+
     fn announce(&self, trials: usize, left: usize, caller: &Caller) {
         let done = trials - left;
         let number = f64::from(u32::try_from(left).unwrap_or(u32::MAX));
-        let minutes = self.conditions.duration.as_secs_f64() * number / 60.0;
+        let minutes = self.duration.as_secs_f64() * number / 60.0;
         caller.observer.note(&format!(
             "{}, {done} of them done or impossible; the others take {minutes:.1} min or more in all",
             plural(trials, "run")
@@ -222,16 +227,15 @@ impl Sweep {
 
     /// What is measured and under which load, in words.
     pub fn workload_in_words(&self) -> Vec<String> {
-        let conditions = &self.conditions;
         vec![
             format!(
                 "Each point is {} of {} with the task sets of ackelman2018, 6.2: periods uniform in [10 ms, 100 ms], \
                  utilizations uniform in [0.001, 0.1], synchronous release, seed {}. Where they ask for more than {} of the CPUs \
                  (less one, if there are several, as some schedulers dedicate one), all WCETs are scaled down to that.",
                 plural(self.sets, "run"),
-                conditions.duration,
-                conditions.seed,
-                f64::from(conditions.cap.0) / 1_000.0
+                self.duration,
+                self.seed,
+                f64::from(self.cap.0) / 1_000.0
             ),
             match self.batching {
                 Batching::Off => "Jobs of one release instant are released one by one.",
@@ -242,18 +246,6 @@ impl Sweep {
             }
             .to_owned(),
         ]
-    }
-}
-
-impl Conditions {
-    /// How the runs of a study are made on these CPUs.
-    fn of_runs(&self, platform: Platform) -> RunConditions {
-        RunConditions {
-            record: self.kind == Kind::Schedules,
-            overheads: self.kind.probes(),
-            demand_model: DemandModel::CpuTime,
-            ..RunConditions::plain(platform)
-        }
     }
 }
 

@@ -31,8 +31,6 @@ pub struct RunOfStudy {
     pub unit: WorkUnit,
     /// Its directory.
     pub folder: PathBuf,
-    /// The same below the study's directory.
-    pub below: PathBuf,
 }
 
 impl Trial {
@@ -145,11 +143,9 @@ pub(super) fn trial(text: &str, directory: &Path) -> Trial {
     let number = |at: usize| parts[at].parse::<u32>().expect("a number");
     let scheduler = Contender::each(&[parts[0].parse().expect("a scheduler")], Batching::Off).remove(0);
     let (cpus, tasks_per_cpu, set) = (number(1), number(2), number(3));
-    let below = PathBuf::from(text);
     let point = Point { family: 0, value: (cpus * tasks_per_cpu).into() };
     let unit = WorkUnit { point, series: 0..1, sets: set.into()..u64::from(set) + 1 };
-    let run =
-        can_be_run(&scheduler, cpus).then(|| RunOfStudy { unit, folder: directory.join(&below), below });
+    let run = can_be_run(&scheduler, cpus).then(|| RunOfStudy { unit, folder: directory.join(text) });
     Trial { scheduler, cpus, tasks_per_cpu, set, run }
 }
 

@@ -19,7 +19,7 @@ Measures releases, interrupts, scheduling decisions, context switches and ticks 
 CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down where they \
 exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for every scheduler \
 costs that `laxity simulate --costs` takes (costs/; not of --instructions, as a number of instructions is no time), and every run \
-as a results directory (m2/runs/ with two CPUs). Called again with the same directory it goes on where it was interrupted. Each run takes \
+as a results directory (with two CPUs in m2/runs/; m2/kernels.json is the study that they are of). Called again with the same directory it goes on where it was interrupted. Each run takes \
 --duration and some seconds more; in emulated machines, minutes.
 
 Examples:
@@ -67,8 +67,7 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let grid = sweep.grid()?;
     let all = measured(&sweep, &grid, interrupt)?;
-    let conditions = &sweep.conditions;
-    let evaluation = Evaluation::of(&grid.trials, &sweep.names(), conditions.duration, conditions.seed)?;
+    let evaluation = Evaluation::of(&grid.trials, &sweep.names(), sweep.duration, sweep.seed)?;
     if evaluation.places.is_empty() {
         return nothing(&sweep, "measured", &evaluation.refused, all);
     }
@@ -93,7 +92,7 @@ fn method(sweep: &Sweep) -> Vec<String> {
          own policies with one lock is in the sample; elsewhere it sets the sample apart."
             .to_owned(),
     );
-    if sweep.conditions.kind.functions() {
+    if sweep.kind.functions() {
         words.push(FUNCTIONS_METHOD.to_owned());
     }
     words.push(match sweep.place {

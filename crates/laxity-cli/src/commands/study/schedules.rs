@@ -18,7 +18,8 @@ Runs n tasks per CPU on m CPUs under every scheduler, with the workload of ackel
 utilizations of 0.001 to 0.1 each, scaled down where they exceed --load), records what the kernel does, and has the oracles check \
 every decision: a job that waits although it should run needs a reason that was measured in that very run. The directory gets a \
 page with tables and figures (report.html): what was checked, what was excused and by what, what was violated and for how long, \
-and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (m2/runs/ with two CPUs): \
+and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (with two CPUs in m2/runs/; \
+m2/kernels.json is the study that they are of): \
 `laxity verify DIR/m2/runs/1-8-0/g-edf-1` says more about one. Called again with the same directory it goes on where it was \
 interrupted, and tries again what could not be measured. Each run takes --duration and some seconds more; in emulated machines, \
 minutes.

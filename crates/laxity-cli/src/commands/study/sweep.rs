@@ -9,7 +9,7 @@ use clap::Args;
 use laxity_generate::Decimal;
 use laxity_lab::schedulers::Configuration;
 use laxity_lab::study::{
-    Batching, Cap, Conditions, Contender, Grid, Kind, Machines, Numbers, PAGE_FILE, Sweep, Trial, Where,
+    Batching, Cap, Contender, Grid, Kind, Machines, Numbers, PAGE_FILE, Sweep, Trial, Where,
 };
 use laxity_model::{ByteSize, Diagnostic, Duration, Result, ShownPath as _, plural};
 use laxity_vm::{Flavour, KernelChoice, Line};
@@ -98,15 +98,16 @@ impl SweepArguments {
             ))
             .hint("add --vm, or leave out --kernel"));
         }
-        let conditions =
-            Conditions { duration, seed: self.seed, cap: self.load.unwrap_or(load_default), kind };
         Ok(Sweep {
             schedulers: Contender::each(schedulers, self.batching),
             batching: self.batching,
             cpu_counts: self.cpu_counts.as_ref().map(|numbers| numbers.0.clone()),
             tasks_per_cpu: self.tasks.0.clone(),
             sets: self.sets,
-            conditions,
+            duration,
+            seed: self.seed,
+            cap: self.load.unwrap_or(load_default),
+            kind,
             place,
             machines: self.machines(place),
             directory: self.out.clone().unwrap_or_else(|| Path::new("laxity-results").join(kind.name())),
@@ -153,7 +154,7 @@ pub fn nothing(sweep: &Sweep, what: &str, refused: &[(Trial, String)], all: bool
     reasons.dedup();
     let help = match sweep.place {
         Where::Here => {
-            format!("laxity study {} --vm measures in virtual machines", sweep.conditions.kind.name())
+            format!("laxity study {} --vm measures in virtual machines", sweep.kind.name())
         }
         Where::Machines | Where::Counted => "mend that; the same command tries again".to_owned(),
     };
