@@ -199,7 +199,7 @@ impl StudyOutputs<'_> {
         }
         let more = match left_out {
             0 => String::new(),
-            more => format!("; {more} more are in the manifests below trials/"),
+            more => format!("; {more} more are in the manifests of the runs"),
         };
         (!rows.is_empty()).then(|| PlainTable {
             caption: format!("Violations{more}"),
