@@ -24,9 +24,9 @@ fn draw(random: &mut Pcg64, bits_max: u32) -> u64 {
 #[test]
 fn admission_is_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(1, 1);
         let mut seen = [0; 3];
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 1);
             let period_ns = draw(&mut random, 43);
             let deadline_rel_ns = if random.random_bool(0.9) { period_ns } else { draw(&mut random, 43) };
             let budget_ns =
@@ -45,15 +45,15 @@ fn admission_is_the_same() {
             let numbers = [limit, 0, cpus.into(), budget_ns, deadline_rel_ns, period_ns];
             assert_eq!(programs.compute("admission", numbers), Ok(expected), "{numbers:?}");
         }
-        assert!(seen.iter().all(|&times| times > 100), "{seen:?}");
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 100), "{seen:?}");
     });
 }
 
 #[test]
 fn reserves_are_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(2, 1);
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 2);
             let bits = random.random_range(2..40);
             let [start, period, used] = [bits; 3].map(|bits| draw(&mut random, bits));
             let runtime = random.random_range(0..=period + 1);
@@ -71,9 +71,9 @@ fn reserves_are_the_same() {
 #[test]
 fn servers_are_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(3, 1);
         let mut first = 0;
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 3);
             let bits = random.random_range(4..40);
             let [period, charged_at] = [bits; 2].map(|bits| draw(&mut random, bits));
             let next_period = if random.random_bool(0.5) { 0 } else { draw(&mut random, bits) };
@@ -90,16 +90,16 @@ fn servers_are_the_same() {
             let numbers = [budget, period, next_budget, next_period, charged_at, now];
             assert_eq!(programs.compute("server", numbers), Ok(expected), "{numbers:?}");
         }
-        assert!((1000..4700).contains(&first), "{first}");
+        laxity_seeds::assert_together!((1000..4700).contains(&first), "{first}");
     });
 }
 
 #[test]
 fn claims_are_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(8, 1);
         let mut seen = [0; 3];
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 8);
             let bits = random.random_range(4..40);
             let [period, window, charged_at] = [bits; 3].map(|bits| draw(&mut random, bits));
             let [budget, runtime] = [period, window].map(|all| random.random_range(0..=all + 1));
@@ -124,7 +124,7 @@ fn claims_are_the_same() {
             let numbers = [budget, period, runtime, window, charged_at, now];
             assert_eq!(programs.compute("claims", numbers), Ok(expected), "{numbers:?}");
         }
-        assert!(seen.iter().all(|&times| times > 100), "{seen:?}");
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 100), "{seen:?}");
     });
 }
 
@@ -149,9 +149,9 @@ fn claim_lasts((claim, server, reserve): (Claim, Server, Reserve), (now, ends): 
 #[test]
 fn sizes_that_are_wanted_are_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(5, 1);
         let mut seen = [0; 3];
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 5);
             let bits = random.random_range(4..40);
             let [period, wanted_at] = [bits; 2].map(|bits| draw(&mut random, bits));
             let next_period = if random.random_bool(0.5) { period } else { draw(&mut random, bits) };
@@ -167,16 +167,16 @@ fn sizes_that_are_wanted_are_the_same() {
             let numbers = [budget, period, next_budget, next_period, wanted_at, quiet_at];
             assert_eq!(programs.compute("wanted", numbers), Ok(expected), "{numbers:?}");
         }
-        assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 500), "{seen:?}");
     });
 }
 
 #[test]
 fn balance_is_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(4, 1);
         let mut seen = [0; 3];
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 4);
             let bits = random.random_range(2..=32);
             let mut load = || Load {
                 speed: u32::try_from(draw(&mut random, bits)).expect("32 bits").max(1),
@@ -191,16 +191,16 @@ fn balance_is_the_same() {
             let [better, busier, moves] = expected;
             assert_eq!(programs.compute("balance", numbers), Ok([better, busier, moves, 0]), "{numbers:?}");
         }
-        assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 500), "{seen:?}");
     });
 }
 
 #[test]
 fn places_of_background_work_are_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(6, 1);
         let mut seen = [0; 4];
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 6);
             let bits = random.random_range(2..=32);
             let mut load = || Load {
                 speed: u32::try_from(draw(&mut random, bits)).expect("32 bits").max(1),
@@ -222,16 +222,16 @@ fn places_of_background_work_are_the_same() {
                 [a.load.speed, a.load.tasks, b.load.speed, b.load.tasks, waiting, runs.into()].map(u64::from);
             assert_eq!(programs.compute("background", numbers), Ok(expected), "{numbers:?}");
         }
-        assert!(seen.iter().all(|&times| times > 280), "{seen:?}");
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 280), "{seen:?}");
     });
 }
 
 #[test]
 fn virtual_times_are_the_same() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(7, 1);
         let mut seen = [0; 2];
-        for _ in 0..5000 {
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 7);
             let bits = random.random_range(8..50);
             let [had, lead, slice] = [bits; 3].map(|bits| draw(&mut random, bits));
             let [from, to]: [u64; 2] = random.random();
@@ -245,7 +245,7 @@ fn virtual_times_are_the_same() {
             let numbers = [vtime, had, weight.into(), from, to, slice];
             assert_eq!(programs.compute("virtual_time", numbers), Ok(expected), "{numbers:?}");
         }
-        assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 500), "{seen:?}");
     });
 }
 
@@ -325,9 +325,9 @@ impl Facts {
 #[test]
 fn standings_follow_from_what_is_so() {
     with_programs(|programs| {
-        let mut random = Pcg64::new(9, 1);
         let mut seen = BTreeSet::new();
-        for _ in 0..3000 {
+        for seed in laxity_seeds::seeds!(0..3000) {
+            let mut random = Pcg64::new(seed.into(), 9);
             let (mut facts, mut had_job) = (Facts::FREE, false);
             let (mut standing, mut thens, mut events, mut count) = (Standing::Free, 0u64, 0u64, 0);
             while count < 16 {
@@ -350,6 +350,6 @@ fn standings_follow_from_what_is_so() {
             assert_eq!(programs.compute("standing", [0, events, 16, 0, 0, 0]), Ok(expected), "{events:#x}");
         }
         // Every entry of the table at the head of policy/standing.h, and the turns of a departed number while the policy is told.
-        assert!(seen.len() >= 17, "{seen:?}");
+        laxity_seeds::assert_together!(seen.len() >= 17, "{seen:?}");
     });
 }
