@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn integers_agree_with_rationals() {
         let mut seen = [0; 2];
-        for seed in 0..3_000 {
+        for seed in laxity_seeds::seeds!(0..3_000) {
             let mut random = Random::new(seed);
             let tasks = large(&mut random, 9);
             let loads: Vec<Load> = tasks.iter().map(Load::of).collect();
@@ -307,7 +307,7 @@ mod tests {
                 seen[usize::from(expected)] += 1;
             }
         }
-        assert!(seen.iter().all(|&count| count > 5_000), "{seen:?}");
+        laxity_seeds::assert_together!(seen.iter().all(|&count| count > 5_000), "{seen:?}");
     }
 
     #[test]

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn never_less_than_the_sum_itself() {
-        for seed in 0..3000 {
+        for seed in laxity_seeds::seeds!(0..3000) {
             let mut random = Random::new(seed);
             let count = random.between(1, 12);
             // In units of up to days: shares have 13 bits.

@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn ramps_are_the_workload_as_long_as_they_last() {
         let mut longest = 0;
-        for seed in 0..4_000 {
+        for seed in laxity_seeds::seeds!(0..4_000) {
             let mut random = Random::new(seed);
             let mut task = random_tasks(&mut random, 1, 12)[0];
             task.deadline_rel_ns += random.between(0, 1) * random.between(0, 2 * task.period_ns);
@@ -157,13 +157,13 @@ mod tests {
                 longest = longest.max(less);
             }
         }
-        assert!(longest > 10, "{longest}");
+        laxity_seeds::assert_together!(longest > 10, "{longest}");
     }
 
     #[test]
     fn sums_of_the_largest_as_long_as_they_last() {
         let mut longest = 0;
-        for seed in 0..4_000 {
+        for seed in laxity_seeds::seeds!(0..4_000) {
             let mut random = Random::new(seed);
             let ramp = |random: &mut Random| {
                 let value = random.between(0, 12);
@@ -187,6 +187,6 @@ mod tests {
                 longest = longest.max(if count == 0 { 0 } else { less });
             }
         }
-        assert!(longest > 5, "{longest}");
+        laxity_seeds::assert_together!(longest > 5, "{longest}");
     }
 }

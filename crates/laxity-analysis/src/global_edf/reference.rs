@@ -9,8 +9,6 @@ use laxity_model::LoadSum;
 /// A multiple of all periods and deadlines that occur (up to 12).
 const COMMON: i128 = 27720;
 
-const SEEDS: u64 = 12_000;
-
 fn judge(test: &dyn Test, tasks: &[SporadicTask], processors: u32) -> Verdict {
     test.judge(tasks, processors, &mut Work::default())
 }
@@ -21,7 +19,7 @@ fn accepts(test: &dyn Test, tasks: &[SporadicTask], processors: u32) -> bool {
 
 /// Sets that every test takes (U <= m), with their seeds.
 fn sets() -> impl Iterator<Item = (u64, u32, Vec<SporadicTask>)> {
-    (0..SEEDS).filter_map(|seed| {
+    laxity_seeds::seeds!(0..12_000).filter_map(|seed| {
         let mut random = Random::new(seed);
         let processors = u32::try_from(random.between(1, 4)).expect("small");
         let count = random.between(1, 3 * u64::from(processors));
@@ -46,7 +44,7 @@ fn agrees(test: &dyn Test, reference: impl Fn(&[SporadicTask], u32) -> bool) {
             "{name}, seed {seed}: {tasks:?} on {processors}: {verdict:?}"
         );
     }
-    assert!(seen.iter().all(|&count| count > 300), "{seen:?}");
+    laxity_seeds::assert_together!(seen.iter().all(|&count| count > 300), "{seen:?}");
 }
 
 fn parameters(task: &SporadicTask) -> [i128; 3] {
@@ -149,7 +147,7 @@ fn rta_is_its_equation() {
 #[test]
 fn rta_leaps_over_many_jobs_at_once() {
     let mut seen = [0; 2];
-    for seed in 0..2_000 {
+    for seed in laxity_seeds::seeds!(0..2_000) {
         let mut random = Random::new(seed);
         let processors = u32::try_from(random.between(1, 3)).expect("small");
         let short = random.between(1, 4);
@@ -167,7 +165,7 @@ fn rta_leaps_over_many_jobs_at_once() {
         assert_eq!(accepts(&Rta, &tasks, processors), expected, "seed {seed}: {tasks:?} on {processors}");
         seen[usize::from(expected)] += 1;
     }
-    assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+    laxity_seeds::assert_together!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }
 
 #[test]
@@ -275,7 +273,7 @@ fn la_is_its_condition_for_any_deadline() {
         seen[usize::from(expected)] += 1;
         assert_eq!(accepts(&La, &tasks, processors), expected, "seed {seed}: {tasks:?} on {processors}");
     }
-    assert!(seen.iter().all(|&count| count > 25), "{seen:?}");
+    laxity_seeds::assert_together!(seen.iter().all(|&count| count > 25), "{seen:?}");
 }
 
 #[test]
@@ -348,7 +346,7 @@ fn ff_dbf_finds_a_speed_if_one_of_256ths_does() {
         assert!(!verdict || !waits || (least..=257).any(nearly), "seed {seed}: {tasks:?} on {processors}");
         speeds_needed += u64::from(verdict && found.is_some_and(|speed| speed > least));
     }
-    assert!(speeds_needed > 0);
+    laxity_seeds::assert_together!(speeds_needed > 0);
 }
 
 #[test]
@@ -373,7 +371,7 @@ fn tests_dominate_as_their_papers_prove() {
             strictly[at] += u32::from(strong && !weak);
         }
     }
-    assert!(strictly[..3].iter().all(|&count| count > 0), "{strictly:?}");
+    laxity_seeds::assert_together!(strictly[..3].iter().all(|&count| count > 0), "{strictly:?}");
     assert_eq!(strictly[3..5], [0, 0]);
 }
 
@@ -392,7 +390,7 @@ fn the_union_accepts_what_any_of_them_does() {
         assert_eq!(accepts(&AnyGlobalEdf, &tasks, processors), any, "seed {seed}: {tasks:?} on {processors}");
         accepted += u32::from(any);
     }
-    assert!(accepted > 500, "{accepted}");
+    laxity_seeds::assert_together!(accepted > 500, "{accepted}");
 }
 
 #[test]
@@ -406,7 +404,7 @@ fn no_test_is_the_union_of_the_others() {
         }
     }
     // RTA and BAR at least know sets that nothing else accepts.
-    assert!(alone[2] > 0 && alone[3] > 0, "{alone:?}");
+    laxity_seeds::assert_together!(alone[2] > 0 && alone[3] > 0, "{alone:?}");
 }
 
 #[test]

@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn terms_that_leap_are_the_workload_there() {
-        for seed in 0..3_000 {
+        for seed in laxity_seeds::seeds!(0..3_000) {
             let mut random = Random::new(seed);
             let task = random_tasks(&mut random, 1, 9)[0];
             let slack = random.between(0, task.deadline_rel_ns - task.wcet_ns);

@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn totals_are_not_below_the_truth_and_nearly_there() {
-        for seed in 0..2_000 {
+        for seed in laxity_seeds::seeds!(0..2_000) {
             let mut random = Random::new(seed);
             let count = random.between(1, 9);
             let tasks = random_tasks(&mut random, count, 50);

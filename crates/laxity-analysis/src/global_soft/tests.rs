@@ -136,7 +136,7 @@ fn latest(tasks: &[SporadicTask], processors: u32, points: PriorityPoints, rando
 #[test]
 fn no_simulated_job_is_later_than_its_bound() {
     let (mut late_sets, mut reached, mut beyond_common) = (0, 0, 0);
-    for seed in 0..6_000 {
+    for seed in laxity_seeds::seeds!(0..6_000) {
         let random = &mut Random(seed);
         let processors = u32::try_from(random.within(1, 4)).expect("small");
         let constrained = random.within(0, 1) == 0;
@@ -160,7 +160,7 @@ fn no_simulated_job_is_later_than_its_bound() {
         late_sets += u32::from(late.iter().any(|&late| late > 0));
     }
     // The simulation would see a bound that is too small: many sets are late, some by all of their bound.
-    assert!(
+    laxity_seeds::assert_together!(
         late_sets > 1_000 && beyond_common > 100 && reached > 20,
         "{late_sets} {beyond_common} {reached}"
     );
@@ -170,7 +170,7 @@ fn no_simulated_job_is_later_than_its_bound() {
 #[test]
 fn the_vector_is_the_least_that_is_compliant() {
     use laxity_model::Utilization;
-    for seed in 0..600 {
+    for seed in laxity_seeds::seeds!(0..600) {
         let random = &mut Random(seed);
         let m = u32::try_from(random.within(2, 4)).expect("small");
         let tasks = random_tasks(random, m, true);

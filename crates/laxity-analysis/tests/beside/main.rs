@@ -110,9 +110,10 @@ fn no_set_that_is_proven_on_one_cpu_misses_in_any_schedule() {
 
 #[test]
 fn no_set_that_is_proven_on_two_cpus_is_seen_to_miss() {
-    let mut random = Random(24);
     let mut count = Count::default();
-    for number in 0..2_000 {
+    for seed in laxity_seeds::seeds!(0..2_000) {
+        // Not the sequence that the schedule is drawn from.
+        let mut random = Random(!seed);
         let task = |random: &mut Random| {
             let period = 6 + random.below(54);
             (1 + random.below(period / 2), period)
@@ -128,7 +129,7 @@ fn no_set_that_is_proven_on_two_cpus_is_seen_to_miss() {
         if without.is_none() {
             continue;
         }
-        let draw = Draw { seed: number, units: 3_000 };
+        let draw = Draw { seed, units: 3_000 };
         let seen = seen_responses(&kernel, 2, &tasks, draw);
         if let Some(bounds) = &with {
             let holds = bounds.iter().zip(&seen).all(|(bound, seen)| seen <= bound);
@@ -140,5 +141,5 @@ fn no_set_that_is_proven_on_two_cpus_is_seen_to_miss() {
         count.wrong_without += u32::from(!on_time);
     }
     println!("{count:?}");
-    assert!(count.proven > 300 && count.wrong_without > 5, "{count:?}");
+    laxity_seeds::assert_together!(count.proven > 300 && count.wrong_without > 5, "{count:?}");
 }
