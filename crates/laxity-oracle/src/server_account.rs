@@ -76,6 +76,8 @@ impl ServerAccount {
 mod tests {
     use super::*;
     use laxity_model::Duration;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
 
     fn account(budget: u64, period: u64, since: u64) -> ServerAccount {
         let server = DeferrableServer::new(Duration::from_ns(budget), Duration::from_ns(period));
@@ -96,12 +98,9 @@ mod tests {
     /// Against counting instants one by one.
     #[test]
     fn every_instant_is_as_the_definition_has_it() {
-        let mut state = 7_u64;
-        let mut draw = move |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        for round in 0..20_000 {
+        for seed in laxity_seeds::seeds!(0..20_000) {
+            let mut random = Pcg64::seed_from_u64(seed);
+            let mut draw = |below: u64| random.random_range(0..below);
             let period = 1 + draw(12);
             let (budget, since) = (draw(period + 1).max(1), draw(20));
             let mut of = account(budget, period, since);
@@ -118,10 +117,7 @@ mod tests {
                 }
                 let parts = of.by_right(from, to);
                 let instants: Vec<u64> = parts.iter().flat_map(|&(from, to)| from..to).collect();
-                assert_eq!(
-                    instants, expected,
-                    "round {round}: {budget}/{period} from {since}, [{from}, {to})"
-                );
+                assert_eq!(instants, expected, "seed {seed}: {budget}/{period} from {since}, [{from}, {to})");
                 at = to;
             }
         }

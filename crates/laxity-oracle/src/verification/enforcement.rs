@@ -48,6 +48,8 @@ impl UnderWay {
 mod tests {
     use super::*;
     use crate::About;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
 
     fn activity(from_ns: u64, to_ns: u64, cause: Cause) -> Activity {
         Activity { from_ns, to_ns, cpu: 0, cause, about: About::Cpu }
@@ -75,12 +77,9 @@ mod tests {
     /// Against counting instants one by one.
     #[test]
     fn time_is_counted_once() {
-        let mut state = 1_u64;
-        let mut draw = move |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        for round in 0..20_000 {
+        for seed in laxity_seeds::seeds!(0..20_000) {
+            let mut random = Pcg64::seed_from_u64(seed);
+            let mut draw = |below: u64| random.random_range(0..below);
             let mut way = UnderWay::default();
             let mut pieces = Vec::new();
             for _ in 0..draw(6) {
@@ -92,7 +91,7 @@ mod tests {
             let from = draw(20);
             let to = from + draw(15);
             let idle = (from..to).filter(|at| !pieces.iter().any(|(from, to)| from <= at && at < to)).count();
-            assert_eq!(way.idle((from, to)), idle as u64, "round {round}: {pieces:?}, [{from}, {to})");
+            assert_eq!(way.idle((from, to)), idle as u64, "seed {seed}: {pieces:?}, [{from}, {to})");
         }
     }
 }
