@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where work that is not real-time goes on cores of different speeds (calandrino2007, 3.3 and 5.2): the queues of the cores are
- * kept as long as the cores are fast, and what runs on a slow core goes to a faster one that has nothing to do. Real-time jobs
- * that are ready count towards the length of their core's queue, and stay where they are.
+ * Where work that is not real-time goes on CPUs of different speeds (calandrino2007, 3.3 and 5.2): the queues of the CPUs are
+ * kept as long as the CPUs are fast, and what runs on a slow CPU goes to a faster one that has nothing to do. Real-time jobs
+ * that are ready count towards the length of their CPU's queue, and stay where they are.
  *
- * A core's load is its number of tasks, ready or running, over its speed. The host goes through the cores in the order of their
+ * A CPU's load is its number of tasks, ready or running, over its speed. The host goes through the CPUs in the order of their
  * numbers, keeps the best so far, and says what a task may not do; which of two is better is said here. Products of a count and a
  * speed, both below 2^32, fit.
  */
@@ -14,9 +14,9 @@
 #include "seam.h"
 
 struct lx_load {
-	/* Relative to the other cores', above 0. */
+	/* Relative to the other CPUs', above 0. */
 	u32 speed;
-	/* Tasks on the core, ready or running. */
+	/* Tasks on the CPU, ready or running. */
 	u32 tasks;
 };
 
@@ -34,7 +34,7 @@ LX_INLINE int lx_balance_is_better(struct lx_load core, struct lx_load best)
 	return here < there || (here == there && core.speed > best.speed);
 }
 
-/* Whether `from` has more to give than `best`: its load is higher, or as high and its core slower. */
+/* Whether `from` has more to give than `best`: its load is higher, or as high and its CPU slower. */
 LX_INLINE int lx_balance_is_busier(struct lx_load from, struct lx_load best)
 {
 	u64 here = (u64)from.tasks * best.speed;
@@ -44,7 +44,7 @@ LX_INLINE int lx_balance_is_busier(struct lx_load from, struct lx_load best)
 }
 
 /*
- * Whether a task moves from `from` to `to`. A core that has nothing to do gets one from any that has several, and the only one
+ * Whether a task moves from `from` to `to`. A CPU that has nothing to do gets one from any that has several, and the only one
  * of a slower core. Else one that waits moves if the load of `to` with it is lower than that of `from` is now. So moves come to
  * an end.
  */

@@ -8,7 +8,8 @@
  * 3. Real-time work.
  *
  * Where only one kind is there, that has the CPU. The host charges the server and the reserve for whatever runs, and asks again
- * when anything has come or gone, and at lx_claim_ends.
+ * when anything has come or gone, and by the instant of lx_claim_ends: the simulator at it, the kernel at the ends of budgets of
+ * servers and jobs (bpf/host/servers.h) and, of the reserve, at ticks.
  */
 #ifndef LX_CLAIMS_H
 #define LX_CLAIMS_H

@@ -402,7 +402,7 @@ fn setup_of(
         return Err(format!("a cell has {} CPUs; from 1 to {capacity} are possible", cell.cpus.len()));
     }
     let count = u32::try_from(cell.cpus.len()).expect("at most the capacity");
-    let dedicated = matches!(options.policy, Policy::GsnEdfDi | Policy::GEdfMp);
+    let dedicated = options.policy.dedicates_a_core();
     let mut setup = ffi::lx_host_setup {
         instance: u32::try_from(number).map_err(|_| "too many cells".to_owned())?,
         reserved: 0,

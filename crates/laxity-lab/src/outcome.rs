@@ -7,7 +7,7 @@
 use crate::analysis::answer::{BoundsKind, SchedulerAnswer, VerdictAnswer, VerdictName};
 use crate::{analysis, experiment, simulation};
 use laxity_model::{Result, TaskSet};
-use laxity_trace::{Job, Manifest, Run, RunSummary, Summary, TaskSummary};
+use laxity_trace::{Job, Manifest, Run, RunSummary, Summary, TaskSummary, events_path};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -114,7 +114,8 @@ pub fn simulate(
     Ok(outcomes)
 }
 
-/// Runs every set under every scheduler on this machine ([`experiment::measure`]), with all jobs.
+/// Runs every set under every scheduler on this machine ([`experiment::measure`]), with all jobs, and with events where schedules are
+/// recorded.
 ///
 /// # Errors
 ///
@@ -126,7 +127,11 @@ pub fn measure(
 ) -> Result<Vec<Outcome>> {
     let finished = experiment::measure(sets, settings, interrupt)?;
     let summary = Summary::of(&finished.results, sets)?;
-    Ok(Outcome::of_runs(BackEnd::Measurement, &finished.results, &summary))
+    let mut outcomes = Outcome::of_runs(BackEnd::Measurement, &finished.results, &summary);
+    for (outcome, run) in outcomes.iter_mut().zip(&finished.results.runs) {
+        outcome.events = run.schedule.is_some().then(|| events_path(&settings.out, run.id));
+    }
+    Ok(outcomes)
 }
 
 impl Outcome {

@@ -60,7 +60,7 @@ pub use linux::{AnyScheduler, FOREIGN_LISTED, Fair, ForeignProgram, LinuxSchedul
 pub use names::{Names, closest};
 pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};
-pub use policy::{Policy, PolicyScheduler};
+pub use policy::{Policy, PolicyScheduler, Structure};
 pub use reserve::Reserve;
 pub use scheduler::{PriorityRule, Scheduler, Scope};
 pub use server::{DeferrableServer, ServerSize};

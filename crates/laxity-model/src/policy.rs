@@ -124,15 +124,51 @@ impl Policy {
         }
     }
 
+    /// Where its decisions are made.
+    pub fn structure(self) -> Structure {
+        match self {
+            Policy::GEdfMp => Structure::Messages,
+            Policy::PushPull => Structure::Queues,
+            Policy::EdfBh
+            | Policy::EdfRbt
+            | Policy::Fpp
+            | Policy::GsnEdf
+            | Policy::GsnEdfDi
+            | Policy::AmpRm
+            | Policy::Edzl => Structure::Linked,
+        }
+    }
+
     /// Whether every CPU has a queue of its own.
     pub fn has_queue_per_core(self) -> bool {
-        matches!(self, Policy::PushPull)
+        self.structure() == Structure::Queues
     }
 
     /// Whether the last CPU of each cluster is dedicated to scheduling or interrupts and runs no task.
     pub fn dedicates_a_core(self) -> bool {
-        matches!(self, Policy::GsnEdfDi | Policy::GEdfMp)
+        match self {
+            Policy::GsnEdfDi | Policy::GEdfMp => true,
+            Policy::EdfBh
+            | Policy::EdfRbt
+            | Policy::Fpp
+            | Policy::GsnEdf
+            | Policy::PushPull
+            | Policy::AmpRm
+            | Policy::Edzl => false,
+        }
     }
+}
+
+/// Where decisions are made. How they travel from there is at the head of `laxity-oracle`'s `transitions.rs`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Structure {
+    /// Jobs are linked to CPUs under one lock, at releases and endings, by the CPU where they happen.
+    Linked,
+    /// Jobs are linked to CPUs by the dedicated CPU; the others send it messages.
+    Messages,
+    /// Every CPU has a queue and decides for itself; jobs are pushed and pulled between the queues. SCHED_DEADLINE and SCHED_FIFO are
+    /// such, too.
+    Queues,
 }
 
 impl fmt::Display for Policy {

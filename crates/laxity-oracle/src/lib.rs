@@ -50,7 +50,7 @@ pub use reference::{
 };
 pub use schema::verdict_schema;
 pub use server_account::ServerAccount;
-pub use transitions::{KernelWindows, Structure, Transitions};
+pub use transitions::{KernelWindows, Transitions};
 pub use verdict::{
     Excuse, Finding, JobName, Oracle, Overruns, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict,
     Violation,

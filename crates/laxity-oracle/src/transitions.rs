@@ -26,7 +26,7 @@
 //! number of latencies in a row has no bound in advance, but each shows in the trace when it is over, and is tolerated
 //! where it shows (`verification/windows.rs` says which time explains the waiting of which job).
 
-use laxity_model::{Duration, Policy};
+use laxity_model::{Duration, Structure};
 
 /// Declared windows in which a schedule may differ from its definition. The default tolerates nothing.
 ///
@@ -56,34 +56,6 @@ pub struct KernelWindows {
     pub ipi: Duration,
     /// From an ending until the message of it arrives.
     pub mailbox: Duration,
-}
-
-/// Where decisions are made (the chains at the head of this module).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Structure {
-    /// Jobs are linked to CPUs under one lock, at releases and endings, by the CPU where they happen.
-    Linked,
-    /// Jobs are linked to CPUs by the dedicated CPU; the others send it messages.
-    Messages,
-    /// Every CPU has a queue and decides for itself; jobs are pushed and pulled between the queues.
-    Queues,
-}
-
-impl Structure {
-    /// That of a policy.
-    pub fn of(policy: Policy) -> Structure {
-        match policy {
-            Policy::GEdfMp => Structure::Messages,
-            Policy::PushPull => Structure::Queues,
-            Policy::EdfBh
-            | Policy::EdfRbt
-            | Policy::Fpp
-            | Policy::GsnEdf
-            | Policy::GsnEdfDi
-            | Policy::AmpRm
-            | Policy::Edzl => Structure::Linked,
-        }
-    }
 }
 
 impl KernelWindows {

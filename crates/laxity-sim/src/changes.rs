@@ -169,7 +169,7 @@ impl Changes {
         if self.list.is_empty() {
             return Ok(());
         }
-        if around.policy != Policy::AmpRm {
+        if !around.policy.has_servers() {
             // The caller may know the scheduler by another name, and adds it.
             return Err(Diagnostic::usage(
                 "only under amp-rm do tasks enter and leave, and servers change, at run time",

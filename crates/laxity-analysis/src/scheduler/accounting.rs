@@ -22,7 +22,7 @@ use crate::overheads::{
     PushPull, QuantumBased, Rejected, RejectedWhy,
 };
 use crate::{Guarantee, Priorities, SporadicTask, TIME_MAX};
-use laxity_model::Policy;
+use laxity_model::{Policy, Structure};
 
 /// The tasks of a cell, as overheads are charged to them.
 struct Charged<'a> {
@@ -77,31 +77,31 @@ impl Analysed {
         cell: &Charged<'_>,
     ) -> Result<Inflated, Rejected> {
         let &Charged { processors, tasks, working_sets, deadlines } = cell;
-        let policy = self.policy();
-        let interrupts = match policy {
-            Some(Policy::GsnEdfDi) => Interrupts::Dedicated,
-            _ => Interrupts::Shared,
+        let interrupts = match self.policy().is_some_and(Policy::dedicates_a_core) {
+            true => Interrupts::Dedicated,
+            false => Interrupts::Shared,
         };
         let charge = |accounting: &dyn Accounting| accounting.inflate(overheads, tasks, working_sets);
-        match priorities {
-            _ if policy == Some(Policy::GEdfMp) => charge(&MessagePassing),
-            Priorities::Pfair => charge(&self.quanta().accounting(processors)),
-            Priorities::Fixed if processors == 1 => charge(&FixedPriority { interrupts }),
-            Priorities::Fixed if self.pushes() => {
+        match (self.structure(), priorities) {
+            (Structure::Messages, _) => charge(&MessagePassing),
+            (_, Priorities::Pfair) => charge(&self.quanta().accounting(processors)),
+            (_, Priorities::Fixed) if processors == 1 => charge(&FixedPriority { interrupts }),
+            (Structure::Queues, Priorities::Fixed) => {
                 charge(&PushPull { processors, order: Order::Tasks, deadlines })
             }
-            _ if self.pushes() && processors > 1 => {
+            (Structure::Queues, _) if processors > 1 => {
                 charge(&PushPull { processors, order: Order::Deadlines, deadlines })
             }
-            _ => charge(&JobLevel { processors, interrupts }),
+            (Structure::Queues | Structure::Linked, _) => charge(&JobLevel { processors, interrupts }),
         }
     }
 
-    /// Whether every CPU has a queue of its own, between which jobs are pushed and pulled: SCHED_DEADLINE, SCHED_FIFO and `push-pull`.
-    pub fn pushes(self) -> bool {
+    /// Where its decisions are made.
+    pub fn structure(self) -> Structure {
         match self {
-            Analysed::Linux(_) | Analysed::Reclaiming(_) => true,
-            _ => self.policy() == Some(Policy::PushPull),
+            Analysed::Linux(_) | Analysed::Reclaiming(_) | Analysed::Unproven(_) => Structure::Queues,
+            Analysed::Policy(scheduler) => scheduler.policy.structure(),
+            Analysed::Pfair(_) | Analysed::FairLateness => Structure::Linked,
         }
     }
 }

@@ -5,7 +5,7 @@ use laxity_analysis::Beside;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    CacheKind, CpuList, Diagnostic, Duration, Platform, Policy, Result, ShownPath as _, read_file,
+    CacheKind, CpuList, Diagnostic, Duration, Platform, Result, ShownPath as _, Structure, read_file,
 };
 use laxity_study::read_overheads;
 use std::borrow::Cow;
@@ -221,7 +221,7 @@ impl Charge {
                 costs.map(|_| "no --overheads: nothing but cache-related delays costs anything".into());
             return Vec::from_iter(note);
         };
-        let messages = matches!(scheduler, Analysed::Policy(policy) if policy.policy == Policy::GEdfMp);
+        let messages = scheduler.structure() == Structure::Messages;
         let counts =
             |kind: &Overhead| messages || !matches!(kind, Overhead::RequestLatency | Overhead::DspHandler);
         let columns =

@@ -6,7 +6,7 @@ use laxity_model::{
     BudgetMode, Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Reserve, Result,
     TaskSet, scheduler_of,
 };
-use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
+use laxity_oracle::{Definition, KernelWindows, Transitions};
 use laxity_sim::Servers;
 use laxity_sim::costs::{Cost, Costs};
 use laxity_trace::{EventsReader, Host, Kept, Manifest, Run, RunStatus};
@@ -21,12 +21,12 @@ pub const TOLERATE: &str = "tolerate";
 fn transitions(policy: Policy, costs: &Costs, tasks: u32, tolerate: Duration) -> Transitions {
     let most = |cost: &Cost| Duration::from_ns(cost.max_ns(tasks));
     let kernel = (!costs.kernel_is_zero()).then(|| KernelWindows {
-        structure: Structure::of(policy),
+        structure: policy.structure(),
         release_latency: most(&costs.release_latency),
         ipi: most(&costs.ipi),
         mailbox: most(&costs.mailbox),
     });
-    Transitions { bound: tolerate, kernel, abandoned_pushes: policy == Policy::PushPull }
+    Transitions { bound: tolerate, kernel, abandoned_pushes: policy.has_queue_per_core() }
 }
 
 /// The number of tasks of the largest cluster.

@@ -9,17 +9,13 @@
 
 use super::contender::Contender;
 use super::real::{Runnable, Slot};
-use super::sweep::Sweep;
+use super::sweep::{Kind, Sweep, Where};
 use super::trial::{RunOfStudy, Trial, can_be_run};
 use laxity_generate::Decimal;
-use laxity_model::Result;
+use laxity_model::{Platform, Result};
 use laxity_study::{Point, Study, WorkUnit};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-
-/// The most that tasks ask for, in thousandths of a CPU that they may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cap(pub u32);
 
 /// The file of a study of one number of CPUs.
 pub(super) const STUDY_FILE: &str = "kernels.json";
@@ -48,13 +44,35 @@ pub struct Grid {
     pub trials: Vec<Trial>,
 }
 
+impl Sweep {
+    fn cpus(&self) -> Result<Vec<u32>> {
+        Ok(match (&self.cpu_counts, self.place) {
+            (Some(numbers), _) => numbers.clone(),
+            (None, Where::Counted) if self.kind != Kind::Schedules => vec![1],
+            (None, Where::Machines | Where::Counted) => vec![2],
+            (None, Where::Here) => {
+                vec![u32::try_from(Platform::this_machine()?.core_count()).unwrap_or(u32::MAX)]
+            }
+        })
+    }
+
+    /// The trials, and the studies that they are of.
+    ///
+    /// # Errors
+    ///
+    /// This machine cannot be read; a scheduler that no study takes.
+    pub fn grid(&self) -> Result<Grid> {
+        Grid::of(self, &self.cpus()?)
+    }
+}
+
 impl Grid {
     /// Where no number of CPUs was asked for, a scheduler that dedicates one has two.
     ///
     /// # Errors
     ///
     /// A scheduler that no study takes; sets that cannot be drawn.
-    pub(super) fn of(sweep: &Sweep, cpu_counts: &[u32]) -> Result<Grid> {
+    fn of(sweep: &Sweep, cpu_counts: &[u32]) -> Result<Grid> {
         let default = sweep.cpu_counts.is_none();
         let mut wanted: Vec<(u32, &Contender)> = Vec::new();
         for &cpus in cpu_counts {
@@ -145,7 +163,7 @@ impl StudyOfCpus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{Batching, Kind, Machines, State, Where};
+    use crate::study::{Batching, Cap, Machines, State};
     use laxity_model::{Duration, Task};
     use laxity_study::NEVER;
     use laxity_vm::KernelChoice;

@@ -11,24 +11,11 @@ use super::trial::{RunOfStudy, Trial};
 use crate::observer::Caller;
 use laxity_model::{Diagnostic, Duration, Existing, Failure, Result, write_file};
 use laxity_study::WorkUnit;
-use laxity_vm::{Audience, KernelChoice, Order, Program, Settings};
+use laxity_vm::{Audience, Order, Program, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-
-/// The machines.
-#[derive(Debug, Clone)]
-pub struct Machines {
-    /// Their kernel.
-    pub kernel: KernelChoice,
-    /// Memory in MiB.
-    pub memory_mib: u64,
-    /// Count instructions instead of time.
-    pub deterministic: bool,
-    /// What is measured in them says nothing.
-    pub quiet: bool,
-}
 
 /// The units of work that a machine is to do.
 const UNITS_FILE: &str = "units.json";

@@ -1,20 +1,13 @@
 //! What studies of trials have in common: trials for every scheduler, number of CPUs and number of tasks, measured here or in virtual
-//! machines, and gone on with where they were interrupted.
+//! machines.
 
 use super::contender::{Batching, Contender};
-use super::grid::{Cap, Grid, STUDY_FILE};
-use super::machines::{Machines, measure as measure_in_machines};
-use super::real::{Conditions, Numbering, State, refuse, run_units};
-use super::trial::Trial;
-use crate::experiment::DemandModel;
-use crate::observer::Caller;
 use crate::overheads::Probes;
-use laxity_model::{Diagnostic, Duration, OutputDirectory, Platform, Result, plural};
-use laxity_study::{Journal, Recorded, WorkUnit};
-use laxity_vm::{Audience, KernelChoice};
+use laxity_model::{Duration, plural};
+use laxity_study::Recorded;
+use laxity_vm::KernelChoice;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 /// Where a study is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +57,23 @@ impl Kind {
     }
 }
 
+/// The most that tasks ask for, in thousandths of a CPU that they may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cap(pub u32);
+
+/// The machines.
+#[derive(Debug, Clone)]
+pub struct Machines {
+    /// Their kernel.
+    pub kernel: KernelChoice,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// Count instructions instead of time.
+    pub deterministic: bool,
+    /// What is measured in them says nothing.
+    pub quiet: bool,
+}
+
 /// A study of trials.
 #[derive(Debug)]
 pub struct Sweep {
@@ -99,96 +109,8 @@ impl Sweep {
         self.schedulers.iter().map(|scheduler| scheduler.name.clone()).collect()
     }
 
-    /// Measures what is left of the trials; whether all were tried, or an interruption came first.
-    ///
-    /// # Errors
-    ///
-    /// The directory is another study's; nothing can be measured here at all.
-    pub fn measure(
-        &self,
-        grid: &Grid,
-        (caller, audience): (&Caller, &mut dyn Audience),
-        interrupt: &'static AtomicBool,
-    ) -> Result<bool> {
-        self.check_kernel()?;
-        if let (Where::Here, Some(fewest)) = (self.place, grid.studies.first()) {
-            some_of_this_machine(fewest.cpus)?;
-        }
-        Journal::begin(&self.directory, &self.description())?;
-        for study in &grid.studies {
-            OutputDirectory::create(&study.directory)?.write(STUDY_FILE, study.text.as_bytes())?;
-        }
-        let is_left = |trial: &&Trial| trial.run.is_some() && trial.state() != State::Measured;
-        let left: Vec<&Trial> = grid.trials.iter().filter(is_left).collect();
-        self.announce(grid.trials.len(), left.len(), caller);
-        match self.place {
-            _ if left.is_empty() => Ok(true),
-            Where::Here => self.measure_here(grid, &left, caller, interrupt),
-            Where::Machines | Where::Counted => {
-                measure_in_machines(self, grid, &left, (caller, audience), interrupt)
-            }
-        }
-    }
-
-    fn measure_here(
-        &self,
-        grid: &Grid,
-        left: &[&Trial],
-        caller: &Caller,
-        interrupt: &'static AtomicBool,
-    ) -> Result<bool> {
-        let mut numbering = Numbering { before: 0, of: left.len() };
-        for same in left.chunk_by(|a, b| a.cpus == b.cpus) {
-            let study = grid.study_of(same[0]).expect("each has one");
-            let runs: Vec<_> = same.iter().filter_map(|trial| trial.run.as_ref()).collect();
-            match some_of_this_machine(study.cpus) {
-                Err(why) => runs.iter().try_for_each(|run| refuse(&run.folder, &why))?,
-                Ok(platform) => {
-                    let conditions = self.conditions_on(platform);
-                    let units: Vec<WorkUnit> = runs.iter().map(|run| run.unit.clone()).collect();
-                    let work = (&units[..], numbering);
-                    if !run_units(study.runnable(), &conditions, work, &study.directory, caller, interrupt)? {
-                        return Ok(false);
-                    }
-                }
-            }
-            numbering.before += same.len();
-        }
-        Ok(true)
-    }
-
-    /// A kernel that is named is one: not every trial has to find out that it is not.
-    fn check_kernel(&self) -> Result<()> {
-        let (KernelChoice::File(file), false) = (&self.machines.kernel, self.place == Where::Here) else {
-            return Ok(());
-        };
-        laxity_vm::preflight(file)?.require().map_err(|why| {
-            why.hint("name another one, or leave out --kernel: a good one is found or fetched")
-        })
-    }
-
-    fn cpus(&self) -> Result<Vec<u32>> {
-        Ok(match (&self.cpu_counts, self.place) {
-            (Some(numbers), _) => numbers.clone(),
-            (None, Where::Counted) if self.kind != Kind::Schedules => vec![1],
-            (None, Where::Machines | Where::Counted) => vec![2],
-            (None, Where::Here) => {
-                vec![u32::try_from(Platform::this_machine()?.core_count()).unwrap_or(u32::MAX)]
-            }
-        })
-    }
-
-    /// The trials, and the studies that they are of.
-    ///
-    /// # Errors
-    ///
-    /// This machine cannot be read; a scheduler that no study takes.
-    pub fn grid(&self) -> Result<Grid> {
-        Grid::of(self, &self.cpus()?)
-    }
-
     /// All that the trials of a directory were measured with: they are only taken together with such.
-    fn description(&self) -> Value {
+    pub(super) fn description(&self) -> Value {
         json!({
             "version": 2,
             "study": self.kind.name(),
@@ -203,26 +125,6 @@ impl Sweep {
                 Where::Counted => "virtual machines that count instructions",
             },
         })
-    }
-
-    /// How runs are made on these CPUs.
-    fn conditions_on(&self, platform: Platform) -> Conditions {
-        Conditions {
-            record: self.kind == Kind::Schedules,
-            overheads: self.kind.probes(),
-            demand_model: DemandModel::CpuTime,
-            ..Conditions::plain(platform)
-        }
-    }
-
-    fn announce(&self, trials: usize, left: usize, caller: &Caller) {
-        let done = trials - left;
-        let number = f64::from(u32::try_from(left).unwrap_or(u32::MAX));
-        let minutes = self.duration.as_secs_f64() * number / 60.0;
-        caller.observer.note(&format!(
-            "{}, {done} of them done or impossible; the others take {minutes:.1} min or more in all",
-            plural(trials, "run")
-        ));
     }
 
     /// What is measured and under which load, in words.
@@ -247,17 +149,4 @@ impl Sweep {
             .to_owned(),
         ]
     }
-}
-
-/// The first CPUs of this machine.
-fn some_of_this_machine(cpus: u32) -> Result<Platform> {
-    let platform = Platform::this_machine()?;
-    let there = platform.core_count();
-    let wanted = usize::try_from(cpus).expect("64-bit addresses");
-    if wanted > there {
-        return Err(Diagnostic::usage(format!("this machine has {}, not {cpus}", plural(there, "CPU")))
-            .hint("measure in virtual machines with --vm, or ask for fewer with --cpu-counts"));
-    }
-    let first = platform.cpus().iter().take(wanted).collect();
-    platform.restricted(&first)
 }

@@ -26,7 +26,8 @@
 use super::pieces::{CpuSet, Piece, Pieces, Waiting, Why};
 use super::rank::Rank;
 use super::trace_state::{NONE, TraceState};
-use crate::{KernelWindows, Structure};
+use crate::KernelWindows;
+use laxity_model::Structure;
 use laxity_trace::EventKind;
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,10 +1,8 @@
 //! Transition windows: what costs explain is tolerated, and not more. What kernel work and cold caches take is not work.
 
 use crate::written::{edf, trace};
-use laxity_model::{Demand, Duration, Platform, PriorityRule};
-use laxity_oracle::{
-    BudgetRule, Cluster, Definition, KernelWindows, Oracle, Structure, Transitions, Verdict, verify,
-};
+use laxity_model::{Demand, Duration, Platform, PriorityRule, Structure};
+use laxity_oracle::{BudgetRule, Cluster, Definition, KernelWindows, Oracle, Transitions, Verdict, verify};
 
 const END: u64 = 20_000;
 

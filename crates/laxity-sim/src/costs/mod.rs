@@ -15,6 +15,7 @@
 
 mod cache_costs;
 mod cache_delay;
+mod cache_file;
 mod cache_state;
 mod contention;
 mod cost;

@@ -1,7 +1,7 @@
 //! The kernel's costs, a row each: the field of [`Costs`], the key of costs files with its sentence in the schema, and the column of
 //! CSV files. All lists of costs come from here; which event pays one is the engine's.
 
-use super::file::CacheFile;
+use super::cache_file::CacheFile;
 use super::given::WrittenCost;
 use super::{CacheCosts, Cost};
 use laxity_model::Duration;

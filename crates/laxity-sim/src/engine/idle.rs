@@ -15,7 +15,6 @@ use crate::background::{Background, BackgroundSummary};
 use crate::observer::Observer;
 use crate::setup::Setup;
 pub(super) use claims::Phase;
-use laxity_model::Policy;
 use laxity_policy::VirtualTime;
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
@@ -81,9 +80,9 @@ impl Idle {
         if !Self::is_needed(setup) {
             return None;
         }
-        let queues = match setup.scheduler.policy {
-            Policy::AmpRm => Queues::PerCore(core_queues(cpus, &open)),
-            _ => Queues::Shared(Queue::default()),
+        let queues = match setup.scheduler.policy.has_servers() {
+            true => Queues::PerCore(core_queues(cpus, &open)),
+            false => Queues::Shared(Queue::default()),
         };
         let cores = cpus.iter().enumerate().filter(|(_, cpu)| open(cpu)).map(|(core, _)| index_u32(core));
         let member = |state: State| Member {

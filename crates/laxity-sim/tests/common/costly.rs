@@ -4,7 +4,7 @@ use super::{Case, GRACE_NS, definition_of};
 use laxity_model::{
     BudgetMode, Demand, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet,
 };
-use laxity_oracle::{KernelWindows, Structure, Transitions, Verdict, verify};
+use laxity_oracle::{KernelWindows, Transitions, Verdict, verify};
 use laxity_sim::Setup;
 use laxity_sim::costs::{Cost, Costs, Distribution, PiecewiseLinear};
 use rand::{RngExt, SeedableRng};
@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 pub fn windows(policy: Policy, costs: &Costs, tasks: u32) -> Transitions {
     let most = |cost: &Cost| Duration::from_ns(cost.max_ns(tasks));
     let kernel = KernelWindows {
-        structure: Structure::of(policy),
+        structure: policy.structure(),
         release_latency: most(&costs.release_latency),
         ipi: most(&costs.ipi),
         mailbox: most(&costs.mailbox),

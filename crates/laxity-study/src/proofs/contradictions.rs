@@ -9,7 +9,7 @@ use super::curve::{OwnTests, named};
 use super::{Curve, guarantee_name};
 use crate::file::CurveFile;
 use laxity_analysis::Guarantee;
-use laxity_model::{Diagnostic, Result, Scope};
+use laxity_model::{Diagnostic, Result, Scope, Structure};
 
 /// Refuses what contradicts itself. `study` has the study's guarantees.
 pub(super) fn check(
@@ -83,7 +83,7 @@ fn check_displacements(curve: &Curve, file: &CurveFile) -> Result<()> {
     let costly =
         [&file.overheads, &file.overheads_hard, &file.overheads_soft].iter().any(|given| given.is_some());
     match file.displacements {
-        Some(_) if !scheduler.pushes() => {
+        Some(_) if scheduler.structure() != Structure::Queues => {
             Err(Diagnostic::usage(format!("{scheduler} pushes no jobs: it has no `displacements`"))
                 .hint("leave it out; it is for SCHED_DEADLINE, SCHED_FIFO and push-pull"))
         }

@@ -17,12 +17,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const REASONS: usize = 3;
 
 /// A set under a curve.
-type Case = (Point, u64, usize);
+type SetUnderCurve = (Point, u64, usize);
 
 /// The machine and what is known before anything is run.
 pub struct Ready {
     bench: Mutex<Bench>,
-    refused: BTreeMap<Case, String>,
+    refused: BTreeMap<SetUnderCurve, String>,
     /// How fast each working set is walked alone.
     pub calibration: Calibration,
 }
@@ -99,7 +99,7 @@ struct Prospects {
     sets: Vec<TaskSet>,
     /// How many sets can be run, under how many curves each, added up.
     cases: u64,
-    refused: BTreeMap<Case, Diagnostic>,
+    refused: BTreeMap<SetUnderCurve, Diagnostic>,
 }
 
 impl Prospects {
