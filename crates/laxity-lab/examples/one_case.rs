@@ -41,7 +41,8 @@ pub fn measured(out: PathBuf) -> Result<Vec<Outcome>> {
     let schedulers = SCHEDULERS.map(str::parse).into_iter().collect::<Result<_>>()?;
     let placement = "wfd".parse()?;
     let second = Duration::from_secs(1);
-    let settings = experiment::Settings::plain(schedulers, second, placement, platform, out, caller());
+    let plain = experiment::Settings::plain(schedulers, second, placement, platform, out, caller());
+    let settings = experiment::Settings { record: true, ..plain };
     measure(&sets, &settings, &INTERRUPT)
 }
 
@@ -67,6 +68,9 @@ fn show(out: Option<&String>) -> Result<()> {
         println!("{} under {}, by {:?}", outcome.task_set, outcome.scheduler, outcome.by);
         for (name, value) in &outcome.metrics {
             println!("  {name}: {value}");
+        }
+        if let Some(events) = &outcome.events {
+            println!("  what happened when: {}", events.display());
         }
         for task in &outcome.tasks {
             let most = task.metrics.get("response_bound_ns").or(task.metrics.get("response_ns.max"));
