@@ -11,7 +11,7 @@ fn dedicated(policy: Policy, m: u32) -> u32 {
 }
 
 fn agree(rule: PriorityRule, seeds: std::ops::Range<u64>) {
-    for seed in seeds {
+    for seed in laxity_seeds::seeds!(seeds) {
         let case = Case::random(seed);
         let run = |policy: Policy| {
             let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };

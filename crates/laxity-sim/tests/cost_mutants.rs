@@ -76,37 +76,52 @@ fn busy(seed: u64, cores: u32, costs: &Costs) -> Case {
     Case { seed, set, cores, costs, demand, duration, ..Case::plain() }
 }
 
-/// How many of the seeds' schedules are noticed to be wrong.
-fn caught(table: Table, policy: Policy, cores: u32, costs: &Costs) -> u64 {
+/// Whether the seed's schedule passes for right.
+fn is_clean(table: Table, policy: Policy, cores: u32, costs: &Costs, seed: u64) -> bool {
     let scheduler =
         PolicyScheduler { policy, scope: Scope::Global, rule: PriorityRule::EarliestDeadlineFirst };
     let all = cores + u32::from(policy.dedicates_a_core());
-    let is_caught = |&seed: &u64| {
-        let case = busy(seed, cores, costs);
-        let transitions = windows(policy, costs, 3 * cores);
-        !verdict(&case, scheduler, all, transitions, |setup| setup.table = Some(table)).clean
-    };
-    (0..SEEDS).filter(is_caught).count() as u64
+    let case = busy(seed, cores, costs);
+    let transitions = windows(policy, costs, 3 * cores);
+    verdict(&case, scheduler, all, transitions, |setup| setup.table = Some(table)).clean
 }
 
+fn example_costs() -> Costs {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/costs");
+    let costs = read_costs(&examples.join("constant.toml")).expect("an example");
+    Costs { cache: None, ..costs }
+}
+
+/// The usual seeds show it: `LAXITY_SEEDS` changes nothing here, as a schedule may hide what is broken.
 #[test]
 fn broken_policies_are_caught_on_many_cores() {
     let directory = tempfile::tempdir().expect("a directory");
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/costs");
-    let costs = read_costs(&examples.join("constant.toml")).expect("an example");
-    let costs = Costs { cache: None, ..costs };
+    let costs = example_costs();
     let mut unseen = Vec::new();
     for (number, mutant) in MUTANTS.iter().enumerate() {
         let table = build(directory.path(), number, Some(mutant), mutant.policy);
-        let seen = [16, 64].map(|cores| caught(table, mutant.policy, cores, &costs));
+        let is_caught = |cores| {
+            let caught = |&seed: &u64| !is_clean(table, mutant.policy, cores, &costs, seed);
+            (0..SEEDS).filter(caught).count() as u64
+        };
+        let seen = [16, 64].map(is_caught);
         println!("{} ({}): {seen:?} of {SEEDS} seeds on 16 and 64 CPUs", mutant.what, mutant.policy);
         if seen.iter().any(|&count| count < SEEDS) {
             unseen.push(mutant.what);
         }
     }
     assert!(unseen.is_empty(), "sometimes unnoticed: {unseen:?}");
-    for policy in Policy::GENERAL.into_iter().chain([Policy::Edzl]) {
-        let seen = [16, 64].map(|cores| caught(Table::of(policy), policy, cores, &costs));
-        assert_eq!(seen, [0, 0], "{policy} as it is");
+}
+
+#[test]
+fn policies_as_they_are_pass_on_many_cores() {
+    let costs = example_costs();
+    for seed in laxity_seeds::seeds!(0..SEEDS) {
+        for policy in Policy::GENERAL.into_iter().chain([Policy::Edzl]) {
+            for cores in [16, 64] {
+                let is_clean = is_clean(Table::of(policy), policy, cores, &costs, seed);
+                assert!(is_clean, "seed {seed}: {policy} as it is on {cores} CPUs");
+            }
+        }
     }
 }

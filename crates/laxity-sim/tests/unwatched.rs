@@ -22,7 +22,7 @@ fn by_task(mut jobs: Vec<Job>) -> Vec<Job> {
 
 fn compare(scope: Scope, seeds: std::ops::Range<u64>) {
     let mut compared = 0;
-    for seed in seeds {
+    for seed in laxity_seeds::seeds!(seeds) {
         let mut case = Case::random(seed);
         for policy in Policy::GENERAL {
             if policy.dedicates_a_core() && scope == Scope::Partitioned {
@@ -44,7 +44,7 @@ fn compare(scope: Scope, seeds: std::ops::Range<u64>) {
             compared += watched.len();
         }
     }
-    assert!(compared > 100_000, "only {compared} jobs were compared");
+    laxity_seeds::assert_together!(compared > 100_000, "only {compared} jobs were compared");
 }
 
 #[test]

@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn gives_the_first_instant_and_the_lowest_slot() {
-        for seed in 0..200 {
+        for seed in laxity_seeds::seeds!(0..200) {
             let mut rng = Pcg64::seed_from_u64(seed);
             let slots = rng.random_range(1..40);
             let mut calendar = Calendar::new(slots);
