@@ -4,7 +4,7 @@
 use laxity_analysis::TIME_MAX;
 use laxity_analysis::overheads::{CacheDelays, Overheads};
 use laxity_model::Result;
-use laxity_seeds::{assert_complete, read_damaged};
+use laxity_seeds::{assert_complete, assert_together, read_damaged, seeds};
 use std::fs;
 use std::path::Path;
 
@@ -14,8 +14,8 @@ const ROUNDS: u64 = 4_000;
 fn inflict(file: &str, read: impl Fn(&str) -> Result<Overheads>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/costs").join(file);
     let whole = fs::read_to_string(path).expect("an example");
-    let accepted = read_damaged(file, &whole, ROUNDS, |text| check(read(text)));
-    assert!(accepted > 100, "only {accepted} of {ROUNDS} damaged copies of {file} are read");
+    let accepted = read_damaged(file, &whole, seeds!(0..ROUNDS), |text| check(read(text)));
+    assert_together!(accepted > 100, "only {accepted} of {ROUNDS} damaged copies of {file} are read");
 }
 
 /// Asserts what must hold for any overheads; whether they have been read.

@@ -4,7 +4,7 @@
 //! `fuzz/` searches deeper with the same properties.
 
 use laxity_model::*;
-use laxity_seeds::{Damage, assert_complete, read_damaged};
+use laxity_seeds::{Damage, assert_complete, read_damaged, seeds};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ fn damage(files: &[&str], reader: Reader) {
 }
 
 fn damage_text(name: &str, whole: &str, reader: Reader) {
-    read_damaged(name, whole, ROUNDS, |text| {
+    read_damaged(name, whole, seeds!(0..ROUNDS), |text| {
         reader(text);
         true
     });
@@ -122,9 +122,9 @@ fn every_file_against_every_reader() {
 #[test]
 fn damaged_times_and_cpu_lists() {
     for text in ["1.5ms", "18446744073709551615ns", "0-3,8", "0-8191", "normal:0.8,0.1", "3/4", "16KiB"] {
-        for round in 0..ROUNDS {
+        for seed in seeds!(0..ROUNDS) {
             let mut bytes = text.as_bytes().to_vec();
-            Damage::of(round).inflict(&mut bytes);
+            Damage::of(seed).inflict(&mut bytes);
             let text = String::from_utf8_lossy(&bytes).into_owned();
             check(text.parse::<Duration>(), |time| assert_eq!(time.to_string().parse(), Ok(time)));
             check(text.parse::<CpuList>(), |cpus| assert_eq!(cpus.to_string().parse(), Ok(cpus)));

@@ -1,27 +1,28 @@
 //! Damage to files: bytes changed, cut, doubled and spliced, as a seed says.
 
+use crate::Seeds;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Has `read` look at a text and at so many damaged copies of it, and gives how many copies it takes. It is to say whether it takes
+/// Has `read` look at a text and at a damaged copy of it per seed, and gives how many copies it takes. It is to say whether it takes
 /// what it is given, and to assert what holds then, and what holds of its refusals.
 ///
-/// The damage is a function of the name and the round: a failure repeats.
+/// The damage is a function of the name and the seed: a failure repeats, and says the command.
 ///
 /// # Panics
 ///
 /// `read` does not take the text itself, or panics: that says which copy it was, and what is in it.
-pub fn read_damaged(name: &str, whole: &str, copies: u64, read: impl Fn(&str) -> bool) -> u64 {
+pub fn read_damaged(name: &str, whole: &str, seeds: Seeds, read: impl Fn(&str) -> bool) -> u64 {
     assert!(read(whole), "{name} itself is read");
     let mut taken = 0;
-    for round in 0..copies {
-        let seed = name.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+    for seed in seeds {
+        let of_name = name.bytes().fold(seed, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
         let mut bytes = whole.as_bytes().to_vec();
-        Damage::of(seed).inflict(&mut bytes);
+        Damage::of(of_name).inflict(&mut bytes);
         let text = String::from_utf8_lossy(&bytes);
         match catch_unwind(AssertUnwindSafe(|| read(&text))) {
             Ok(is_taken) => taken += u64::from(is_taken),
             Err(panic) => {
-                eprintln!("round {round} of {name} fails on:\n{text}");
+                eprintln!("{name} as seed {seed} damages it fails:\n{text}");
                 resume_unwind(panic);
             }
         }
@@ -110,11 +111,16 @@ impl Damage {
 mod tests {
     use super::*;
 
+    /// The same ones whatever the environment says.
+    fn fifty() -> Seeds {
+        Seeds { left: 0..50, package: "laxity-seeds", target: "laxity_seeds", test: None }
+    }
+
     #[test]
     fn copies_differ_and_repeat() {
         let copies = |name: &str| {
             let seen = std::cell::RefCell::new(Vec::new());
-            let taken = read_damaged(name, "version = 1", 50, |text| {
+            let taken = read_damaged(name, "version = 1", fifty(), |text| {
                 seen.borrow_mut().push(text.to_owned());
                 text.starts_with("version")
             });
@@ -130,7 +136,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "of the reader")]
     fn a_readers_panic_is_the_tests() {
-        read_damaged("a", "x", 50, |text| text == "x" || panic!("of the reader"));
+        read_damaged("a", "x", fifty(), |text| text == "x" || panic!("of the reader"));
     }
 
     #[test]

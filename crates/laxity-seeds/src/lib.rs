@@ -4,7 +4,7 @@
 //! command that tries the same seed alone. [`properties!`] does so for properties that proptest draws the values of: a seed is a case
 //! there. `scripts/soak FROM..TO` runs all such tests with other seeds.
 //!
-//! [`read_damaged`] holds a reader against copies of a file that are damaged as a seed says: always the same ones. `fuzz/` searches
+//! [`read_damaged`] holds a reader against copies of a file that are damaged as a seed says, one of [`seeds!`] each. `fuzz/` searches
 //! deeper.
 //!
 //! [`names_in_sources`] finds what a crate describes, so that a test can say what its list lacks.

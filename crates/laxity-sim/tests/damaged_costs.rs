@@ -2,15 +2,12 @@
 //! refusal says what to do, whatever is accepted can be drawn from, and survives being written and read again.
 
 use laxity_model::{Platform, Result, read_platform};
-use laxity_seeds::{assert_complete, read_damaged};
+use laxity_seeds::{assert_complete, read_damaged, seeds};
 use laxity_sim::costs::{COST_MAX, Costs};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Damaged copies of each file.
-const ROUNDS: u64 = 4_000;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
@@ -40,7 +37,7 @@ fn check(costs: Result<Costs>, platform: &Platform) -> bool {
 fn damage(file: &str, read: impl Fn(&str) -> Result<Costs>) {
     let platform = read_platform(&examples().join("platforms/opteron-6168.toml")).expect("an example");
     let whole = fs::read_to_string(examples().join("costs").join(file)).expect("an example");
-    read_damaged(file, &whole, ROUNDS, |text| check(read(text), &platform));
+    read_damaged(file, &whole, seeds!(0..4_000), |text| check(read(text), &platform));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Studies from damaged files: the shipped ones and a small one, with bytes changed, cut, doubled and spliced. Reading never panics,
 //! every refusal says what to do, and whatever is accepted has points and is the same study when it is read again.
 
-use laxity_seeds::{assert_complete, read_damaged};
+use laxity_seeds::{assert_complete, assert_together, read_damaged, seeds};
 use laxity_study::{BackEnd, Study};
 use std::path::{Path, PathBuf};
 
@@ -35,13 +35,14 @@ fn check(text: &str, beside: &Path) -> bool {
 
 /// Damaged copies of a study, and how many of them are studies still.
 fn damage(name: &str, whole: &str) -> u64 {
-    read_damaged(name, whole, ROUNDS, |text| check(text, &studies()))
+    read_damaged(name, whole, seeds!(0..ROUNDS), |text| check(text, &studies()))
 }
 
 fn shipped(name: &str) {
     let whole = std::fs::read_to_string(studies().join(name)).expect("a shipped study");
     // Much of a file is words, which may be any.
-    assert!(damage(name, &whole) > ROUNDS / 20, "{name}: hardly any copy is read");
+    let taken = damage(name, &whole);
+    assert_together!(taken > ROUNDS / 20, "{name}: hardly any copy is read");
 }
 
 #[test]
@@ -66,7 +67,8 @@ fn json_with_a_refined_axis() {
         "axis": {"of": "utilization", "from": 0.5, "to": "m", "step": 0.5},
         "generator": {"name": "emberson", "tasks": 8},
         "curves": [{"name": "c", "scheduler": "c-edf"}, {"name": "g", "scheduler": "g-edf", "tests": ["gfb", "rta"], "guarantees": ["hard"]}]}"#;
-    assert!(damage("json", whole) > 0);
+    let taken = damage("json", whole);
+    assert_together!(taken > 0);
 }
 
 #[test]
@@ -85,5 +87,6 @@ fn a_study_by_simulation() {
         ordinary = { tasks = 2, reserve = 5, reserve-period = "20ms" }
         curves = [{ placement = "wfd", scheduler = "p-edf" }, { scheduler = "g-edf" }]
     "#;
-    assert!(damage("simulation", whole) > 0);
+    let taken = damage("simulation", whole);
+    assert_together!(taken > 0);
 }
