@@ -4,7 +4,7 @@ metric   nothing outside laxity-trace divides one count by another to show the r
 zero     what there is none of is absent, and not 0.0
 unit     an integer field that holds a time says its unit (`_ns`, `_us`, `_ps`; `_at`: an instant in ns; `_parts`: of a ns, as work is
          counted), and one that is named like a time and is none says what it counts (`_ticks`, `_steps`, `_units`, `_lines`)
-name     no file, function, type or module is called util, misc, helper or manager
+name     no file, function, type or module is called util, misc, helper or manager, nor whatever, whoever, really or telling
 """
 
 import pathlib
@@ -24,7 +24,7 @@ TIME = re.compile(rf"(^|_)({TIMES})s?(_|$)")
 UNIT = re.compile(r"_(ns|us|ms|s|ps|at|q32|q64|ppm|days|hz|ticks|steps|units|parts|lines?)(_(min|max))?$|_of_work$")
 STRUCT = re.compile(r"^(?:pub(?:\([^)]*\))? )?struct \w+[^;{\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(\w+): (?:Option<|Vec<|\[)?(?:u64|i64|u128|i128)\b", re.MULTILINE)
-NAME = re.compile(r"\b(?:fn|struct|enum|trait|mod|type) \w*(?:[Hh]elper|[Mm]anager|[Mm]isc(?:_|\b)|[Uu]tils?(?:_|\b))\w*")
+NAME = re.compile(r"\b(?:fn|struct|enum|trait|mod|type) \w*(?:[Hh]elper|[Mm]anager|[Mm]isc(?:_|\b)|[Uu]tils?(?:_|\b)|[Ww]hatever|[Ww]hoever|[Rr]eally|[Tt]elling)\w*")
 COMMENT = re.compile(r"^\s*//[^\n]*", re.MULTILINE)
 RULES = ("metric", "zero", "unit", "name")
 EXCEPTIONS = pathlib.Path(__file__).resolve().parent / "exceptions"

@@ -146,7 +146,7 @@ fn the_kernel_tells_of_every_budget_that_is_used_up() {
     // By its budgets no job is done within a period.
     assert_eq!(met, 0, "{counted:?}");
     if let Some(throttled) = counted.throttled {
-        // The last may not be told any more; and records may be missing (`telling.rs` of laxity-kernel).
+        // The last may not be told any more; and records may be missing (`thread_replay.rs` of laxity-kernel).
         assert!(counted.signals.abs_diff(throttled) <= 2, "{counted:?}");
     }
     let (reclaimed, met) = overrunning("p-edf:grub").expect("as before");

@@ -3,7 +3,7 @@
 //!
 //! A task goes onto the slowest CPU that can take it: that keeps fast CPUs free for background tasks. CPUs of the
 //! same speed are tried by their numbers. Tasks of a CPU have rate-monotonic priorities, ties by id unless the host
-//! has another order ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every CPU. What a
+//! has another order ([`Admission::with_free_ties`]); C is at speed 1 and is rounded up to ns on every CPU. What a
 //! CPU can take says
 //!
 //! - with the double hit ignored, as the paper has it, the plain test; and if a task has asked for a bound of its tardiness,
@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entrant {
     /// Its number: no two tasks have the same at a time. Of equal periods the lower goes first, unless the
-    /// admission is one of [`Admission::whatever_ties`].
+    /// admission is one of [`Admission::with_free_ties`].
     pub id: u64,
     /// Its parameters, C at speed 1.
     pub task: SporadicTask,
@@ -91,7 +91,7 @@ impl Admission {
     /// higher priority. Only bounds of tardiness and response times differ by that, and promises about them; where
     /// D = T deadlines are met in any order.
     #[must_use]
-    pub fn whatever_ties(mut self) -> Self {
+    pub fn with_free_ties(mut self) -> Self {
         self.cores.iter_mut().for_each(|core| core.ties_by_id = false);
         self
     }

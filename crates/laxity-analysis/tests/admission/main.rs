@@ -303,7 +303,7 @@ fn live(seed: u64, life: Life) -> (Option<String>, [u32; 3]) {
     let first = server(random.below(period / 2 + 1), period);
     let mut admission = one_core(first, life.double_hit);
     if life.ties == Ties::Drawn {
-        admission = admission.whatever_ties();
+        admission = admission.with_free_ties();
     }
     let mut host = Host::new(admission, life.settling);
     host.ties = (life.ties != Ties::ById).then_some(Random(!seed));
@@ -396,8 +396,8 @@ fn taking_ties_for_known_breaks_promises() {
 #[test]
 fn with_unknown_ties_every_task_is_the_last_of_its_period() {
     let by_id = one_core(server(2, 6), DoubleHit::Ignored);
-    let whatever = by_id.clone().whatever_ties();
-    for (mut admission, second) in [(by_id, Ok(CPU)), (whatever, Err(()))] {
+    let freely = by_id.clone().with_free_ties();
+    for (mut admission, second) in [(by_id, Ok(CPU)), (freely, Err(()))] {
         assert_eq!(admission.enter(bounded(0, 1, 5, 0)), Ok(CPU));
         let entered = admission.enter(entrant(1, 1, 5));
         if let Err(refused) = &entered {

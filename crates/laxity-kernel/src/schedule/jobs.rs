@@ -17,11 +17,11 @@
 //! another than before, or the job's first, a REPLENISH says so.
 //!
 //! There are threads in whose context a kernel calls no tracer: interrupts that come while they run, and the switch
-//! away from them, have no records. What follows from the other records and the jobs is put in (`telling.rs`), and counted.
+//! away from them, have no records. What follows from the other records and the jobs is put in (`thread_replay.rs`), and counted.
 
 use super::Recorded;
 use super::clocks::clock_ahead;
-use super::telling::Telling;
+use super::thread_replay::ThreadReplay;
 use crate::rings::{Kind, Record};
 use laxity_trace::EventKind;
 use std::collections::BTreeMap;
@@ -71,10 +71,10 @@ pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
             let deadline_ns = i128::from(record.argument2) + ahead_ns;
             record.argument2 = u64::try_from(deadline_ns).unwrap_or(0);
         }
-        let mut telling = Telling::of(thread, &mut records);
-        telling.all(&own);
-        skipped += telling.skipped;
-        unseen.append(&mut telling.unseen);
+        let mut replay = ThreadReplay::of(thread, &mut records);
+        replay.all(&own);
+        skipped += replay.skipped;
+        unseen.append(&mut replay.unseen);
     }
     Recorded { records, skipped, unseen, ..*recorded }
 }

@@ -17,9 +17,9 @@ mod jobs;
 mod observer;
 mod recording;
 mod tasks;
-mod telling;
 #[cfg(test)]
 mod tests;
+mod thread_replay;
 mod windows;
 
 pub use charges::Charges;

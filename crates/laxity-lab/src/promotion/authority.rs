@@ -91,7 +91,7 @@ impl Authority {
             cores.iter().filter(|core| known.contains(core.cpu)).map(|core| (core.cpu, *core)).collect();
         let server =
             |core: &laxity_model::Core| cores.get(&core.cpu).map_or(DeferrableServer::NONE, Core::server);
-        let admission = Admission::new(platform, server, double_hit).whatever_ties();
+        let admission = Admission::new(platform, server, double_hit).with_free_ties();
         let (promoted, unsettled) = (Vec::new(), BTreeMap::new());
         Ok(Authority {
             listener,

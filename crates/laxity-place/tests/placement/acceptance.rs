@@ -141,9 +141,9 @@ fn what_fits_has_a_name() {
 }
 
 /// Takes one task per bin, and says which task is in which bin when another comes.
-struct Telling;
+struct WithReason;
 
-impl Acceptance for Telling {
+impl Acceptance for WithReason {
     fn name(&self) -> String {
         "one task each".into()
     }
@@ -161,7 +161,7 @@ impl Acceptance for Telling {
 fn a_test_that_says_why_is_heard() {
     let refused = |tasks: &[(u64, u64)], method: &str| {
         let set = implicit(tasks);
-        let request = Request::new(&set, cores(2)).expect("valid").with_acceptance(&Telling);
+        let request = Request::new(&set, cores(2)).expect("valid").with_acceptance(&WithReason);
         let error = request.place(method.parse().expect("a method")).expect_err("too many");
         (error.message, error.hint.expect("a hint"))
     };

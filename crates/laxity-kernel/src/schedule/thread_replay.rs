@@ -11,7 +11,7 @@ use crate::rings::{Kind, NONE, Record};
 use laxity_trace::EventKind;
 
 /// Goes through the records of one thread.
-pub(super) struct Telling<'a> {
+pub(super) struct ThreadReplay<'a> {
     jobs: &'a [JobTimes],
     deadline_rel_ns: Option<u64>,
     /// The first job that has not ended.
@@ -32,10 +32,10 @@ pub(super) struct Telling<'a> {
     pub unseen: Vec<Unseen>,
 }
 
-impl<'a> Telling<'a> {
+impl<'a> ThreadReplay<'a> {
     /// Of a thread about which nothing has been said; what is said goes to `told`.
     pub fn of(thread: &'a ThreadJobs, told: &'a mut Vec<Record>) -> Self {
-        Telling {
+        ThreadReplay {
             jobs: &thread.jobs,
             deadline_rel_ns: thread.deadline_rel_ns,
             at: 0,
