@@ -383,7 +383,7 @@ fn what_arrives_after_the_end_was_on_its_way_before() {
 
 #[test]
 fn a_schedule_that_goes_through_records_comes_back() {
-    for seed in 0..2_000 {
+    for seed in laxity_seeds::seeds!(0..2_000) {
         let (definition, events, cpus, end) = drawn(seed);
         let origin = Origin {
             end_ns: Some(T0 + end),
