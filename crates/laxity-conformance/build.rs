@@ -10,6 +10,7 @@ fn main() {
     let policy = root.join("policy");
     println!("cargo::rerun-if-changed={}", policy.display());
     println!("cargo::rerun-if-changed=native");
+    println!("cargo::rerun-if-changed=bpf");
     native(&policy, "checked", true);
     native(&policy, "plain", false);
     laxity_build::write_tables(&root, "checked_");
@@ -38,9 +39,10 @@ fn native(policy: &Path, name: &str, checked: bool) {
 }
 
 fn objects(clang: &str, root: &Path) -> Vec<Object> {
-    let objects = laxity_build::objects(root, "policy/bpf");
+    let objects = laxity_build::objects(root, "crates/laxity-conformance/bpf");
+    let policy = format!("-I{}", root.join("policy").display());
     for object in &objects {
-        laxity_build::compile(clang, root, object, &["-Wextra".into()]);
+        laxity_build::compile(clang, root, object, &["-Wextra".into(), policy.clone()]);
     }
     objects
 }

@@ -65,7 +65,7 @@ def persons(path: Path, lines: list[str], is_prose: bool = True) -> list[str]:
 
 def persons_in_sources(repository: Path) -> list[str]:
     """The same in the messages, help texts and comments of the program."""
-    patterns = ("crates/*/src/**/*.rs", "policy/**/*.[ch]", "bpf/**/*.[ch]")
+    patterns = ("crates/*/src/**/*.rs", "crates/*/bpf/*.[ch]", "policy/**/*.[ch]", "bpf/**/*.[ch]")
     sources = sorted(path for pattern in patterns for path in repository.glob(pattern))
     wrong = []
     for path in sources:

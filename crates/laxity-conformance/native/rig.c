@@ -63,16 +63,16 @@ struct rig_queue {
 };
 
 #define LX_QUEUE lx_binary_heap
-#include "bpf/hold.h"
+#include "../bpf/hold.h"
 #undef LX_QUEUE
 #define LX_QUEUE lx_red_black_tree
-#include "bpf/hold.h"
+#include "../bpf/hold.h"
 #undef LX_QUEUE
 #define LX_QUEUE lx_binomial_heap
-#include "bpf/hold.h"
+#include "../bpf/hold.h"
 #undef LX_QUEUE
 #define LX_QUEUE lx_promotions
-#include "bpf/hold.h"
+#include "../bpf/hold.h"
 #undef LX_QUEUE
 
 /* The entry points of queues are inline: these are functions to point to. */

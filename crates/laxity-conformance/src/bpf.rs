@@ -36,7 +36,7 @@ pub fn available() -> Result<(), String> {
 /// What the verifier and the compiler made of one program.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct ProgramSize {
-    /// The program's name in `policy/bpf/programs.h`: an entry point, or one operation of the queue.
+    /// The program's name in `bpf/programs.h`: an entry point, or one operation of the queue.
     pub name: String,
     /// Instructions that the verifier went through, over all paths; it gives up at a million.
     pub verified_instructions: u32,
@@ -73,7 +73,7 @@ impl Programs {
         Programs::open(object(policy.source_name())?)
     }
 
-    /// Loads what hosts compute beside a policy (`policy/bpf/arithmetic.bpf.c`), for [`Programs::compute`].
+    /// Loads what hosts compute beside a policy (`bpf/arithmetic.bpf.c`), for [`Programs::compute`].
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl Programs {
         Ok(decisions)
     }
 
-    /// Fills the policy's queue for the hold benchmark (`policy/bpf/hold.h`); after [`Programs::set_up`].
+    /// Fills the policy's queue for the hold benchmark (`bpf/hold.h`); after [`Programs::set_up`].
     ///
     /// # Errors
     ///

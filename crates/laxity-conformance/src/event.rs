@@ -1,4 +1,4 @@
-//! Events and decisions, as `policy/bpf/rig.h` has them: change both.
+//! Events and decisions, as `bpf/rig.h` has them: change both.
 
 use laxity_policy::{Action, TaskParameters};
 

@@ -1,4 +1,4 @@
-//! What an operation of a ready queue costs: the hold model of `policy/bpf/hold.h`, in both builds, all queues in turn.
+//! What an operation of a ready queue costs: the hold model of `bpf/hold.h`, in both builds, all queues in turn.
 //!
 //! 1. The number of waiting jobs stays the same. An operation pops the first one and inserts the next one of the task that
 //!    has been without for the longest time.

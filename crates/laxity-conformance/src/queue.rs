@@ -298,7 +298,7 @@ impl Queue {
         unsafe { (self.table.fill)(self.state) }
     }
 
-    /// The hold benchmark (`policy/bpf/hold.h`); a number that depends on which tasks it popped in which order.
+    /// The hold benchmark (`bpf/hold.h`); a number that depends on which tasks it popped in which order.
     pub fn hold(&mut self, operations: u32, slack_ns: u64) -> u64 {
         // SAFETY: this queue owns the state.
         unsafe { (self.table.hold)(self.state, operations, slack_ns) }

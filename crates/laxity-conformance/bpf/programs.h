@@ -6,7 +6,7 @@
  * `setup` and `events` replay sequences of events. The other programs are one entry point each, under a spin lock as in
  * the kernel's scheduler: what the verifier says of them is the cost of that entry point.
  */
-#include "../wake_up.h"
+#include "wake_up.h"
 #include "rig.h"
 #ifdef LX_QUEUE
 #include "hold.h"

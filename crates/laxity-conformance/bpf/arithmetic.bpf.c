@@ -3,11 +3,11 @@
  * What hosts compute beside a policy (admission.h, reserve.h, deferrable.h, claims.h, background.h, virtual_time.h), for the conformance
  * rig: numbers in, numbers out.
  */
-#include "../admission.h"
-#include "../background.h"
-#include "../claims.h"
-#include "../standing.h"
-#include "../virtual_time.h"
+#include "admission.h"
+#include "background.h"
+#include "claims.h"
+#include "standing.h"
+#include "virtual_time.h"
 
 char _license[] __attribute__((section("license"), used)) = "GPL";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Whether this kernel takes what all the other programs need: may_goto, a spin lock, data that user space reads. */
-#include "../seam.h"
+#include "seam.h"
 
 struct bpf_spin_lock {
 	u32 val;

@@ -6,7 +6,7 @@
 #ifndef LX_RIG_H
 #define LX_RIG_H
 
-#include "../state.h"
+#include "state.h"
 
 /* Events of one run of the program, and their actions altogether. */
 #define LX_RIG_EVENTS 4096u
