@@ -61,7 +61,10 @@ fn what_is_no_reserve_is_refused() {
         (&["--reserve", "91"][..], "not a whole number from 0 to 90"),
         (&["--reserve", "5", "--reserve-period", "9ms", "--busy", "1"], "9ms is not between 10ms and 10s"),
         (&["--reserve", "5"], "--reserve 5: there are no background tasks"),
-        (&["--reserve-period", "100ms", "--busy", "1"], "--reserve <PERCENT>"),
+        (
+            &["--reserve-period", "100ms", "--busy", "1"],
+            "--reserve-period 100ms is of a reserve, and there is none",
+        ),
         (&["--reserve", "5", "--busy", "1", "--interleave", "1"], "a reserve of 50ms/1s is simulated"),
     ] {
         let refused = simulate(directory.path(), &[&["--scheduler", "p-edf"][..], options].concat());

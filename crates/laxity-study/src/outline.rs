@@ -251,7 +251,7 @@ fn axis_of(file: &AxisFile, processors: Option<u32>) -> Result<Axis> {
             } else {
                 "step"
             };
-            return Err(Diagnostic::usage(format!("axis: missing field `{missing}`"))
+            return Err(Diagnostic::usage(format!("axis: `{missing}` is missing"))
                 .hint("give `from`, `to` and `step`, or list all `values`"));
         }
     };

@@ -330,7 +330,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         ("to = 6", "to = 5000", "tasks 5000 is not within 1 to 4096"),
         ("step = 1", "step = 0", "step is 0"),
         ("step = 1", "step = 1\nvalues = [1]", "`values` are given, and also `from`, `to` or `step`"),
-        ("step = 1\n", "", "missing field `step`"),
+        ("step = 1\n", "", "`step` is missing"),
         ("from = 1\nto = 6\nstep = 1", "values = []", "values: there are none"),
         ("from = 1\nto = 6\nstep = 1", "values = [1, 4, 3]", "values: 4 stands before 3"),
         ("from = 1\nto = 6\nstep = 1", "values = [1, \"many\"]", "neither a number nor a multiple of m"),
@@ -522,7 +522,7 @@ fn keys_of_the_other_kind_are_refused_by_reader_and_schema() {
             "\"p-edf\"\nname = \"x\"\ntests = [\"rta\"]",
             "curve `x`: `tests` is of studies",
         ),
-        (&simulation, "duration = \"40ms\"\n", "", "missing field `duration`"),
+        (&simulation, "duration = \"40ms\"\n", "", "`duration` is missing"),
         (&simulation, "\"simulation\"", "\"emulation\"", "kind `emulation` is not known"),
     ] {
         let text = base.replace(from, to);

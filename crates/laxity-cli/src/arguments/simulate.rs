@@ -101,9 +101,9 @@ pub struct SimulateArguments {
     /// As `laxity load` has it: in each --reserve-period real-time tasks have a CPU for the rest at most while background tasks wait.
     #[arg(help_heading = "Machine", long, value_name = "PERCENT", default_value_t = 0, hide_default_value = true, value_parser = whole::<u8>(0..=90))]
     pub reserve: u8,
-    /// The time within which the reserve is granted
-    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", requires = "reserve", default_value = "1s", value_parser = reserve_window)]
-    pub reserve_period: Duration,
+    /// The time within which the reserve is granted; default: 1s
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", value_parser = reserve_window)]
+    pub reserve_period: Option<Duration>,
     /// What real-time tasks are below
     #[command(flatten)]
     pub below: ServerArguments,

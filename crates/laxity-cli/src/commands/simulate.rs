@@ -85,6 +85,12 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         ))
         .hint("add some: --busy N, or --background N"));
     }
+    if let Some(period) = arguments.reserve_period.filter(|_| arguments.reserve == 0) {
+        return Err(Diagnostic::usage(format!(
+            "--reserve-period {period} is of a reserve, and there is none"
+        ))
+        .hint("give --reserve, as in --reserve 5, or leave --reserve-period out"));
+    }
     let mut below = arguments.below.below();
     if below.promises() && !refused_run {
         return Err(Diagnostic::usage(format!(
@@ -121,7 +127,10 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
             busy: arguments.busy as usize,
-            reserve: Reserve::percent(arguments.reserve, arguments.reserve_period)?,
+            reserve: Reserve::percent(
+                arguments.reserve,
+                arguments.reserve_period.unwrap_or(Reserve::WINDOW),
+            )?,
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },

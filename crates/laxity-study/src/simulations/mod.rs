@@ -66,7 +66,7 @@ impl Simulations {
                 .hint("leave `refine` out, and take a smaller `step`"));
         }
         let duration = file.duration.as_deref().ok_or_else(|| {
-            Diagnostic::usage("missing field `duration`: how long jobs are released in every simulation")
+            Diagnostic::usage("`duration` is missing: how long jobs are released in every simulation")
                 .hint("write such as `duration = \"10s\"`")
         })?;
         Ok(Simulations {
