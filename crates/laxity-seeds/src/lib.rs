@@ -7,13 +7,13 @@
 //! [`read_damaged`] holds a reader against copies of a file that are damaged as a seed says, one of [`seeds!`] each. `fuzz/` searches
 //! deeper.
 //!
-//! [`names_in_sources`] finds what a crate describes, so that a test can say what its list lacks.
+//! [`assert_all_listed`] holds a crate's list against what its sources describe.
 
 mod damage;
 mod sources;
 
 pub use damage::{Damage, assert_complete, read_damaged};
-pub use sources::names_in_sources;
+pub use sources::assert_all_listed;
 
 use std::ops::Range;
 

@@ -4,13 +4,25 @@ use std::collections::BTreeSet;
 use std::fs::{read_dir, read_to_string};
 use std::path::Path;
 
-/// The names behind `opening`, up to the next quotation mark, in the Rust files of a folder and those below it: of descriptions that
-/// begin with it.
+/// Asserts that these are the names of all that the `src` of a crate describes, where descriptions begin with `opening`, each once.
 ///
 /// # Panics
 ///
-/// The folder is no part of the checkout.
-pub fn names_in_sources(folder: &Path, opening: &str) -> BTreeSet<String> {
+/// One is not listed, or twice; the folder is no part of the checkout.
+pub fn assert_all_listed<'a>(of_crate: &str, opening: &str, names: impl Iterator<Item = &'a str>) {
+    let names: Vec<&str> = names.collect();
+    let listed: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(
+        listed,
+        names_in_sources(&Path::new(of_crate).join("src"), opening),
+        "the list, and what is described"
+    );
+    assert_eq!(listed.len(), names.len(), "no two have the same name");
+}
+
+/// The names behind `opening`, up to the next quotation mark, in the Rust files of a folder and those below it: of descriptions that
+/// begin with it.
+fn names_in_sources(folder: &Path, opening: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in read_dir(folder).expect("part of the checkout") {
         let path = entry.expect("part of the checkout").path();

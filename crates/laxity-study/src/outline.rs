@@ -243,14 +243,9 @@ fn axis_of(file: &AxisFile, processors: Option<u32>) -> Result<Axis> {
             return Err(Diagnostic::usage("axis: `values` are given, and also `from`, `to` or `step`")
                 .hint("list all values, or say from where to where in which steps"));
         }
-        (from, to, _, None) => {
-            let missing = if from.is_none() {
-                "from"
-            } else if to.is_none() {
-                "to"
-            } else {
-                "step"
-            };
+        (from, to, step, None) => {
+            let keys = [("from", from), ("to", to), ("step", step)];
+            let missing = keys.iter().find(|(_, written)| written.is_none()).map_or("step", |(key, _)| key);
             return Err(Diagnostic::usage(format!("axis: `{missing}` is missing"))
                 .hint("give `from`, `to` and `step`, or list all `values`"));
         }

@@ -57,7 +57,6 @@ struct CpuWindows {
 #[derive(Default)]
 struct ClusterWindows {
     pieces: Pieces,
-    has_free_ties: bool,
     dedicated: Option<u32>,
     cpus: Vec<u32>,
     /// Jobs that became ready at one instant, and whose timers released them.
@@ -94,11 +93,8 @@ const UNTOLD_MAX: usize = 4096;
 impl Windows {
     pub fn new(kernel: KernelWindows, trace: &TraceState) -> Self {
         let definition = trace.definition;
-        let cluster = |index| ClusterWindows {
-            has_free_ties: definition.has_free_ties(index),
-            ..ClusterWindows::default()
-        };
-        let mut clusters: Vec<ClusterWindows> = (0..definition.clusters().len()).map(cluster).collect();
+        let clusters = definition.clusters().len();
+        let mut clusters: Vec<ClusterWindows> = (0..clusters).map(|_| ClusterWindows::default()).collect();
         for (index, cpu) in (0..).zip(&trace.cpus) {
             let cluster = &mut clusters[cpu.cluster as usize];
             cluster.cpus.push(index);
@@ -152,9 +148,8 @@ impl Windows {
         &mut self.clusters[cluster as usize].pieces
     }
 
-    /// The job of a task of this cluster as one that waits.
-    pub fn waiting(&self, cluster: u32, task: u32, rank: Rank) -> Waiting {
-        let has_free_ties = self.clusters[cluster as usize].has_free_ties;
+    /// The job of a task as one that waits.
+    pub fn waiting(&self, task: u32, rank: Rank, has_free_ties: bool) -> Waiting {
         Waiting { rank, has_free_ties, ..self.tasks[task as usize].waiting.clone() }
     }
 

@@ -10,6 +10,7 @@ use crate::verification::windows::Windows;
 use laxity_model::Duration;
 
 impl Order {
+    /// The task's job deviates no longer.
     pub(super) fn end(&mut self, task: u32, cluster: u32, now: u64, report: &mut Report) {
         let (key, own) = self.rank(task);
         let free_ties = self.clusters.get(cluster as usize).is_some_and(|of| of.free_ties);
@@ -27,7 +28,7 @@ impl Order {
             return;
         };
         self.clusters[cluster as usize].deviating.retain(|&other| other != task);
-        let waiting = windows.waiting(cluster, task, rank);
+        let waiting = windows.waiting(task, rank, free_ties);
         self.ended.push_back(Ended { deviation: *deviation, cluster, to_ns: now, abandoned, waiting });
     }
 
@@ -139,9 +140,10 @@ impl Order {
         for ended in self.ended.iter().filter(|ended| ended.cluster == cluster) {
             oldest = oldest.min(ended.deviation.judged_ns);
         }
-        for &task in &self.clusters[cluster as usize].deviating {
+        let of = &self.clusters[cluster as usize];
+        for &task in &of.deviating {
             let order = &mut self.tasks[task as usize];
-            let waiting = windows.waiting(cluster, task, (order.key, task));
+            let waiting = windows.waiting(task, (order.key, task), of.free_ties);
             if let Some(deviation) = order.deviation.as_mut().filter(|deviation| deviation.judged_ns < known)
             {
                 deviation.unexplained_ns +=
