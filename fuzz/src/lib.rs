@@ -4,7 +4,7 @@
 use laxity_deploy::{DeployPlan, Observed, differences};
 use laxity_model::{Platform, Result, TaskSet};
 use laxity_sim::costs::{COST_MAX, Costs};
-use laxity_study::{BackEnd, Study};
+use laxity_study::{Judging, Study};
 use laxity_trace::{Event, EventsReader, EventsWriter};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -66,9 +66,9 @@ pub fn costs_survive(costs: &Costs) {
 pub fn study_survives(study: &Study) {
     let (first, axis) = (study.next_values(|_| None), &study.outline.axis);
     assert!(!first.is_empty() && first.iter().all(|&value| axis.is_on_grid(value)), "{first:?}");
-    let words = match &study.back_end {
-        BackEnd::Proofs(proofs) => proofs.series_in_words(axis),
-        BackEnd::Simulations(simulations) => simulations.curves_in_words(),
+    let words = match &study.judging {
+        Judging::Proofs(proofs) => proofs.series_in_words(axis),
+        Judging::Simulations(simulations) => simulations.curves_in_words(),
     };
     assert_eq!(words.len(), study.series());
     assert!(!study.metrics().is_empty() && study.description().is_object());

@@ -10,7 +10,7 @@ use laxity_model::{
     read_file, read_platform, read_task_set_as,
 };
 use laxity_sim::costs::{Costs, read_costs};
-use laxity_study::{BackEnd, Changes, Study, read_overheads};
+use laxity_study::{Changes, Judging, Study, read_overheads};
 use laxity_trace::MANIFEST_FILE;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -334,9 +334,9 @@ fn of_platform(platform: &Platform) -> String {
 
 fn of_study(path: &Path) -> Result<String> {
     let study = Study::read(path, Changes::default())?;
-    let how = match study.back_end {
-        BackEnd::Proofs(_) => "of schedulability",
-        BackEnd::Simulations(_) => "by simulation",
+    let how = match study.judging {
+        Judging::Proofs(_) => "of schedulability",
+        Judging::Simulations(_) => "by simulation",
     };
     let (curves, sets) = (plural(study.curves(), "curve"), plural(study.outline.sets, "set"));
     Ok(format!("{how}, `{}`, {curves}, {sets} at every point", study.outline.name))

@@ -174,7 +174,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proofs::{ACCEPTED, METRICS_OF_PROOFS};
+    use crate::proofs::{ACCEPTED, METRICS_OF_SCHEDULABILITY};
     use crate::tally::{Gaps, SeriesResult, SetResult, Value};
     use laxity_model::Diagnostic;
     use std::collections::BTreeMap;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn none() -> Tally {
-        Tally::of_none(1, &METRICS_OF_PROOFS.iter().collect::<Vec<_>>())
+        Tally::of_none(1, &METRICS_OF_SCHEDULABILITY.iter().collect::<Vec<_>>())
     }
 
     impl Sampler for Numbered {

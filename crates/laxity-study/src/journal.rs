@@ -194,12 +194,12 @@ fn refused(path: &Path, error: &Error) -> Diagnostic {
 mod tests {
     use super::*;
     use crate::metric::Metric;
-    use crate::proofs::METRICS_OF_PROOFS;
+    use crate::proofs::METRICS_OF_SCHEDULABILITY;
     use crate::tally::{Gaps, SeriesResult, SetResult, Value};
     use serde_json::json;
 
     fn metrics() -> Vec<&'static Metric> {
-        METRICS_OF_PROOFS.iter().collect()
+        METRICS_OF_SCHEDULABILITY.iter().collect()
     }
 
     fn tally(accepted: u64) -> Tally {

@@ -2,8 +2,8 @@
 //! the number of processors: how many are proven schedulable under each scheduler, or how they fare when they are placed and simulated, or
 //! run.
 //!
-//! A file ([`Study::read`]) says families of task sets, an axis, and curves; its kind is the back end ([`BackEnd`]) that says what becomes
-//! of a set. All else is the same for all back ends: [`conduct`] draws the sets and judges them on all CPUs, keeps every finished point in
+//! A file ([`Study::read`]) says families of task sets, an axis, and curves; its kind is how sets are judged ([`Judging`]): what becomes
+//! of a set. All else is the same for all kinds: [`conduct`] draws the sets and judges them on all CPUs, keeps every finished point in
 //! a [`Journal`], and goes on where it was; a [`Table`] is the result.
 //!
 //! 1. Set k of a point is a function of the study's seed, the family, the point and k. All curves judge the same sets.
@@ -50,8 +50,8 @@ pub use outcomes::{Judged, SetOutcome, Simulated};
 pub use outline::{Changes, Outline};
 pub use profiles::{PROFILES, Profile, read_overheads};
 pub use proofs::{
-    ACCEPTED, Costing, Curve, METRICS_OF_PROOFS, NOT_APPLICABLE, OUT_OF_WORK, OwnTests, ProofSampler, Proofs,
-    ProofsAnswer, Series, guarantee_name, proofs_answer_schema,
+    ACCEPTED, Costing, Curve, METRICS_OF_SCHEDULABILITY, NOT_APPLICABLE, OUT_OF_WORK, OwnTests, ProofSampler,
+    Proofs, ProofsAnswer, Series, guarantee_name, proofs_answer_schema,
 };
 pub use quantity::Quantity;
 pub use refinement::{DEPTH_MOST, Refinement};
@@ -65,7 +65,7 @@ pub use simulations::{
     METRICS, Mixed, RunAnswer, SimulatedCurve, SimulationAnswer, SimulationSampler, Simulations,
     simulation_answer_schema,
 };
-pub use study::{BackEnd, PointSampler, Study, WorkUnit};
+pub use study::{Judging, PointSampler, Study, WorkUnit};
 pub use table::{POINTS_VERSION, Table};
 pub use tally::{
     Gaps, Kept, Moments, SeriesResult, SeriesTally, SetCount, SetResult, Tally, Value,

@@ -4,7 +4,7 @@ use crate::conduct::Conducted;
 use crate::journal::Points;
 use crate::proofs::{self, ProofsAnswer};
 use crate::simulations::{self, RunAnswer, SimulationAnswer};
-use crate::study::{BackEnd, Study};
+use crate::study::{Judging, Study};
 use crate::table::Table;
 use serde::Serialize;
 
@@ -21,17 +21,17 @@ pub enum StudyAnswer {
 impl Study {
     /// All points as a table.
     pub fn table(&self, points: &Points) -> Table {
-        match &self.back_end {
-            BackEnd::Proofs(proofs) => proofs::table((&self.outline, proofs), points),
-            BackEnd::Simulations(simulations) => simulations::numbers((&self.outline, simulations), points),
+        match &self.judging {
+            Judging::Proofs(proofs) => proofs::table((&self.outline, proofs), points),
+            Judging::Simulations(simulations) => simulations::numbers((&self.outline, simulations), points),
         }
     }
 
     /// All histograms as a table; nothing if there are none.
     pub fn histograms(&self, points: &Points) -> Option<Table> {
-        match &self.back_end {
-            BackEnd::Proofs(_) => None,
-            BackEnd::Simulations(simulations) => {
+        match &self.judging {
+            Judging::Proofs(_) => None,
+            Judging::Simulations(simulations) => {
                 simulations::histograms((&self.outline, simulations), points)
             }
         }
@@ -40,11 +40,11 @@ impl Study {
     /// For other programs; `run` says how the sets were run, if they were not simulated.
     pub fn answer(&self, conducted: &Conducted, run: Option<RunAnswer>) -> StudyAnswer {
         let Conducted { points, complete } = conducted;
-        match &self.back_end {
-            BackEnd::Proofs(proofs) => {
+        match &self.judging {
+            Judging::Proofs(proofs) => {
                 StudyAnswer::Proofs(ProofsAnswer::of((&self.outline, proofs), points, *complete))
             }
-            BackEnd::Simulations(simulations) => StudyAnswer::Simulations(SimulationAnswer::of(
+            Judging::Simulations(simulations) => StudyAnswer::Simulations(SimulationAnswer::of(
                 (&self.outline, simulations),
                 points,
                 *complete,

@@ -11,7 +11,7 @@ use crate::metric::{Measure, Metric, Unit};
 use crate::outcomes::{Judged, Simulated};
 use crate::outline::{Outline, utilization_q32};
 use crate::simulations::{METRICS, Simulations, check_duration, value_of};
-use crate::study::{BackEnd, Study};
+use crate::study::{Judging, Study};
 use crate::tally::{Gaps, Kept, SeriesResult, SetResult, Value};
 use laxity_generate::{Decimal, seed_of};
 use laxity_model::{Diagnostic, Duration, Result, TaskSet};
@@ -116,8 +116,8 @@ impl Study {
     /// What can be simulated only: servers, background tasks, ticks, admission, places by the test; sets that are proven; a duration of
     /// nothing, or too long.
     pub fn for_real(self, duration: Option<Duration>, recorded: Recorded) -> Result<Study> {
-        let Study { outline, back_end } = self;
-        let BackEnd::Simulations(mut simulations) = back_end else {
+        let Study { outline, judging } = self;
+        let Judging::Simulations(mut simulations) = judging else {
             return Err(Diagnostic::usage("--real: the sets of a schedulability study are judged, not run")
                 .hint("leave out --real, or name a study by simulation (kind = \"simulation\")"));
         };
@@ -147,7 +147,7 @@ impl Study {
             simulations.duration = check_duration("--duration", duration, false)?;
         }
         simulations.metrics = metrics_of_runs(&simulations.metrics, recorded);
-        Ok(Study { outline, back_end: BackEnd::Simulations(simulations) })
+        Ok(Study { outline, judging: Judging::Simulations(simulations) })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::file::{StudyFile, StudyKind};
 use crate::journal::Point;
 use crate::metric::Metric;
 use crate::outline::{Changes, Outline};
-use crate::proofs::{METRICS_OF_PROOFS, OwnTests, ProofSampler, Proofs, processors};
+use crate::proofs::{METRICS_OF_SCHEDULABILITY, OwnTests, ProofSampler, Proofs, processors};
 use crate::sampler::Sampler;
 use crate::simulations::{SimulationSampler, Simulations, cpus, machine};
 use crate::tally::{SetResult, Tally};
@@ -22,12 +22,12 @@ pub struct Study {
     /// Which sets, and what varies.
     pub outline: Outline,
     /// How they are judged.
-    pub back_end: BackEnd,
+    pub judging: Judging,
 }
 
 /// How the sets of a study are judged.
 #[derive(Debug)]
-pub enum BackEnd {
+pub enum Judging {
     /// They are proven schedulable, or not.
     Proofs(Proofs),
     /// They are placed and simulated, or run.
@@ -97,7 +97,7 @@ impl Study {
                 let proofs = Proofs::of(file, &outline.axis, beside, own_tests)?;
                 outline.look_at_files(|value| proofs.processors_at(value))?;
                 proofs.check(&outline)?;
-                Ok(Study { outline, back_end: BackEnd::Proofs(proofs) })
+                Ok(Study { outline, judging: Judging::Proofs(proofs) })
             }
             StudyKind::Simulation => {
                 let platform = machine(file, beside)?;
@@ -105,56 +105,56 @@ impl Study {
                 let simulations = Simulations::of(file, &outline.axis, platform, beside)?;
                 outline.look_at_files(|value| Ok(cpus(&simulations.platform_at(value)?)))?;
                 simulations.check(&outline)?;
-                Ok(Study { outline, back_end: BackEnd::Simulations(simulations) })
+                Ok(Study { outline, judging: Judging::Simulations(simulations) })
             }
         }
     }
 
     /// What is to be proven, where that is its back end.
     pub fn proofs(&self) -> Option<&Proofs> {
-        match &self.back_end {
-            BackEnd::Proofs(proofs) => Some(proofs),
-            BackEnd::Simulations(_) => None,
+        match &self.judging {
+            Judging::Proofs(proofs) => Some(proofs),
+            Judging::Simulations(_) => None,
         }
     }
 
     /// How sets are simulated, or run, where that is its back end.
     pub fn simulations(&self) -> Option<&Simulations> {
-        match &self.back_end {
-            BackEnd::Proofs(_) => None,
-            BackEnd::Simulations(simulations) => Some(simulations),
+        match &self.judging {
+            Judging::Proofs(_) => None,
+            Judging::Simulations(simulations) => Some(simulations),
         }
     }
 
     /// How many series it has: curves for guarantees where sets are proven, and curves.
     pub fn series(&self) -> usize {
-        match &self.back_end {
-            BackEnd::Proofs(proofs) => proofs.series.len(),
-            BackEnd::Simulations(simulations) => simulations.curves.len(),
+        match &self.judging {
+            Judging::Proofs(proofs) => proofs.series.len(),
+            Judging::Simulations(simulations) => simulations.curves.len(),
         }
     }
 
     /// How many curves it has.
     pub fn curves(&self) -> usize {
-        match &self.back_end {
-            BackEnd::Proofs(proofs) => proofs.curves.len(),
-            BackEnd::Simulations(simulations) => simulations.curves.len(),
+        match &self.judging {
+            Judging::Proofs(proofs) => proofs.curves.len(),
+            Judging::Simulations(simulations) => simulations.curves.len(),
         }
     }
 
     /// What is known of every set under every series.
     pub fn metrics(&self) -> Vec<&'static Metric> {
-        match &self.back_end {
-            BackEnd::Proofs(_) => METRICS_OF_PROOFS.iter().collect(),
-            BackEnd::Simulations(simulations) => simulations.metrics.clone(),
+        match &self.judging {
+            Judging::Proofs(_) => METRICS_OF_SCHEDULABILITY.iter().collect(),
+            Judging::Simulations(simulations) => simulations.metrics.clone(),
         }
     }
 
     /// All that results depend on, and nothing else: two studies with the same description have the same points.
     pub fn description(&self) -> Value {
-        self.outline.description(match &self.back_end {
-            BackEnd::Proofs(proofs) => proofs.description(),
-            BackEnd::Simulations(simulations) => simulations.description(),
+        self.outline.description(match &self.judging {
+            Judging::Proofs(proofs) => proofs.description(),
+            Judging::Simulations(simulations) => simulations.description(),
         })
     }
 
@@ -171,8 +171,8 @@ impl Study {
     /// Where the axis is to be looked at next, for a family of which some values are known; ascending, and none once all is known.
     pub fn next_values<'t>(&self, known: impl Fn(u64) -> Option<&'t Tally>) -> Vec<u64> {
         let open = self.outline.axis.open(|value| known(value).is_some());
-        match (&self.back_end, self.outline.axis.refinement) {
-            (BackEnd::Proofs(_), Some(refinement)) if open.is_empty() => {
+        match (&self.judging, self.outline.axis.refinement) {
+            (Judging::Proofs(_), Some(refinement)) if open.is_empty() => {
                 Proofs::refined(&self.outline, refinement, known)
             }
             _ => open,
@@ -185,11 +185,11 @@ impl Study {
     ///
     /// The generator refuses its parameters.
     pub fn sampler(&self, point: Point, stop: &'static AtomicBool) -> Result<PointSampler<'_>> {
-        Ok(match &self.back_end {
-            BackEnd::Proofs(proofs) => {
+        Ok(match &self.judging {
+            Judging::Proofs(proofs) => {
                 PointSampler::Proofs(ProofSampler::new((&self.outline, proofs), point, stop)?)
             }
-            BackEnd::Simulations(simulations) => {
+            Judging::Simulations(simulations) => {
                 PointSampler::Simulations(SimulationSampler::new((&self.outline, simulations), point, stop)?)
             }
         })

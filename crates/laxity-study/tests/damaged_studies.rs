@@ -2,7 +2,7 @@
 //! every refusal says what to do, and whatever is accepted has points and is the same study when it is read again.
 
 use laxity_seeds::{assert_complete, assert_together, read_damaged, seeds};
-use laxity_study::{BackEnd, Study};
+use laxity_study::{Judging, Study};
 use std::path::{Path, PathBuf};
 
 /// Damaged copies of each file.
@@ -23,9 +23,9 @@ fn check(text: &str, beside: &Path) -> bool {
     };
     let (first, axis) = (study.next_values(|_| None), &study.outline.axis);
     assert!(!first.is_empty() && first.iter().all(|&value| axis.is_on_grid(value)), "{first:?}");
-    let words = match &study.back_end {
-        BackEnd::Proofs(proofs) => proofs.series_in_words(axis),
-        BackEnd::Simulations(simulations) => simulations.curves_in_words(),
+    let words = match &study.judging {
+        Judging::Proofs(proofs) => proofs.series_in_words(axis),
+        Judging::Simulations(simulations) => simulations.curves_in_words(),
     };
     assert_eq!(words.len(), study.series());
     let again = Study::from_text(text, "x", beside).expect("was read before");

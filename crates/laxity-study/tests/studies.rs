@@ -2,7 +2,7 @@
 
 use laxity_analysis::Guarantee;
 use laxity_study::{
-    ACCEPTED, BackEnd, Changes, Conducted, NEVER, NOT_APPLICABLE, OUT_OF_WORK, Point, Progress, Proofs,
+    ACCEPTED, Changes, Conducted, Judging, NEVER, NOT_APPLICABLE, OUT_OF_WORK, Point, Progress, Proofs,
     Sampler, Study, conduct,
 };
 use std::path::{Path, PathBuf};
@@ -455,9 +455,9 @@ fn the_papers_studies_read_and_are_as_their_schema_says() {
         let text = std::fs::read_to_string(&path).expect("reads");
         let document: serde_json::Value = toml::from_str(&text).expect("TOML");
         let study = Study::read(&path, Changes::default()).expect("a study");
-        match &study.back_end {
-            BackEnd::Proofs(_) => assert_eq!(study.outline.sets, 1_000, "as in the papers"),
-            BackEnd::Simulations(_) => {
+        match &study.judging {
+            Judging::Proofs(_) => assert_eq!(study.outline.sets, 1_000, "as in the papers"),
+            Judging::Simulations(_) => {
                 // So that they can be run in minutes.
                 let is_of_runs = study.outline.name == "lindsay2012-two-cores";
                 assert!(study.outline.sets >= 25 || is_of_runs, "as in the papers");

@@ -5,7 +5,7 @@ use crate::metric::{Measure, Metric};
 use crate::tally::Value;
 
 /// The metrics of schedulability studies.
-pub static METRICS_OF_PROOFS: [Metric; 3] = [
+pub static METRICS_OF_SCHEDULABILITY: [Metric; 3] = [
     Metric {
         name: "accepted",
         title: "proven schedulable",
@@ -39,7 +39,7 @@ pub(super) fn values_of(outcome: SetOutcome) -> Vec<Value> {
         Measure::Sets(holds) => Value::Holds(holds(outcome)),
         Measure::Number(..) | Measure::Histogram(_) => unreachable!("`{}` is of simulations", metric.name),
     };
-    METRICS_OF_PROOFS.iter().map(value).collect()
+    METRICS_OF_SCHEDULABILITY.iter().map(value).collect()
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
         for (at, name) in
             [(ACCEPTED, "accepted"), (OUT_OF_WORK, "out-of-work"), (NOT_APPLICABLE, "not-applicable")]
         {
-            assert_eq!(METRICS_OF_PROOFS[at].name, name);
+            assert_eq!(METRICS_OF_SCHEDULABILITY[at].name, name);
         }
     }
 }

@@ -12,7 +12,7 @@ mod table;
 pub use crate::outcomes::SetOutcome;
 pub use answer::{ProofsAnswer, proofs_answer_schema};
 pub use curve::{Costing, Curve, OwnTests, Series, guarantee_name};
-pub use metrics::{ACCEPTED, METRICS_OF_PROOFS, NOT_APPLICABLE, OUT_OF_WORK};
+pub use metrics::{ACCEPTED, METRICS_OF_SCHEDULABILITY, NOT_APPLICABLE, OUT_OF_WORK};
 pub use sampler::ProofSampler;
 pub use table::table;
 

@@ -11,7 +11,7 @@ use super::real::RealResults;
 use crate::observer::Caller;
 use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{LinesFigure, LinesPanel, PageSection, PlainTable, StudyPage};
-use laxity_study::{BackEnd, Conducted, Outline, Point, Study, Tally};
+use laxity_study::{Conducted, Judging, Outline, Point, Study, Tally};
 use proofs::ProofsShown;
 use simulations::SimulationsShown;
 use std::path::Path;
@@ -123,9 +123,9 @@ impl<'a> StudyOutputs<'a> {
 
     fn shown(&self) -> Box<dyn Shown + '_> {
         let known = self.known();
-        match &self.study.back_end {
-            BackEnd::Proofs(proofs) => Box::new(ProofsShown { known, proofs }),
-            BackEnd::Simulations(simulations) => {
+        match &self.study.judging {
+            Judging::Proofs(proofs) => Box::new(ProofsShown { known, proofs }),
+            Judging::Simulations(simulations) => {
                 Box::new(SimulationsShown { known, simulations, real: self.real })
             }
         }
