@@ -165,16 +165,25 @@ fn check_words(command: &[String], understood: Understood) -> Result<()> {
     })
 }
 
+/// This program, as machines start it.
+///
+/// # Errors
+///
+/// The system does not say where it is.
+pub fn own_file() -> Result<PathBuf> {
+    std::env::current_exe()
+        .map_err(|error| Diagnostic::environment(format!("cannot find this program's own file: {error}")))
+}
+
 fn run(
     arguments: &VmArguments,
     understood: Understood,
     interrupt: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<ExitCode> {
-    let here =
-        |what: &str, error: std::io::Error| Diagnostic::environment(format!("cannot find {what}: {error}"));
-    let agent = std::env::current_exe().map_err(|error| here("this program's own file", error))?;
-    let cwd = std::env::current_dir().map_err(|error| here("the current directory", error))?;
+    let agent = own_file()?;
+    let cwd = std::env::current_dir()
+        .map_err(|error| Diagnostic::environment(format!("cannot find the current directory: {error}")))?;
     let command = arguments.command.clone();
     if !arguments.exec {
         check_words(&command, understood)?;

@@ -182,6 +182,7 @@ mod tests {
             kind: Kind::Schedules,
             place: Where::Here,
             machines: Machines {
+                program: "/nonexistent".into(),
                 kernel: KernelChoice::File("/nonexistent".into()),
                 memory_mib: 512,
                 deterministic: false,

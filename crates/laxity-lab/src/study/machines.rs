@@ -1,8 +1,8 @@
 //! Measuring trials in virtual machines, each with as many CPUs as its trials use.
 //!
 //! A machine measures a batch of trials of one number of CPUs and one scheduler, so that little is lost with a machine that dies;
-//! the trials come back when it ends. An interruption ends the batch, and what it has measured comes back too. The machine runs this
-//! program on the same study's file, with the units of work that it is to do.
+//! the trials come back when it ends. An interruption ends the batch, and what it has measured comes back too. The machine runs
+//! the caller's program on the same study's file, with the units of work that it is to do.
 
 use super::grid::{Grid, STUDY_FILE, StudyOfCpus};
 use super::real::{State, refuse, reopen};
@@ -70,7 +70,7 @@ impl Batch<'_> {
         let machines = &self.sweep.machines;
         self.runs.iter().for_each(|run| reopen(&run.folder));
         let folder = Folder::create(&self.sweep.directory)?;
-        let (order, settings) = (self.order(&folder.0)?, self.settings()?);
+        let (order, settings) = (self.order(&folder.0)?, self.settings());
         let ended = laxity_vm::run(&order, &settings, audience, interrupt);
         // Whatever came back of it counts, however it ended.
         let missing = self.take_over(&folder.0)?;
@@ -140,23 +140,20 @@ impl Batch<'_> {
         })
     }
 
-    fn settings(&self) -> Result<Settings> {
+    fn settings(&self) -> Settings {
         let Sweep { machines, duration, .. } = self.sweep;
-        let agent = std::env::current_exe().map_err(|error| {
-            Diagnostic::environment(format!("cannot find this program's own file: {error}"))
-        })?;
         let slower = if machines.deterministic { COUNTING_SLOWER } else { 3 };
         let of_trial = duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
         let number = u64::try_from(self.runs.len()).unwrap_or(u64::MAX);
-        Ok(Settings {
+        Settings {
             cpus: self.study.cpus,
             memory_mib: machines.memory_mib,
             kernel: machines.kernel.clone(),
             deterministic: machines.deterministic,
             timeout: std::time::Duration::from_nanos(of_trial.saturating_mul(number)),
             boot_timeout: BOOT,
-            ..Settings::with_agent(agent)
-        })
+            ..Settings::with_agent(machines.program.clone())
+        }
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Cap(pub u32);
 /// The machines.
 #[derive(Debug, Clone)]
 pub struct Machines {
+    /// The program that they start: this one, or one with the same commands.
+    pub program: PathBuf,
     /// Their kernel.
     pub kernel: KernelChoice,
     /// Memory in MiB.

@@ -2,7 +2,7 @@
 
 use crate::arguments::{value, whole};
 use crate::commands::check_length;
-use crate::commands::vm::memory;
+use crate::commands::vm::{memory, own_file};
 use crate::machine_terminal::Terminal;
 use crate::{output, terminal};
 use clap::Args;
@@ -80,7 +80,7 @@ impl SweepArguments {
     ///
     /// # Errors
     ///
-    /// Runs that are too long; a kernel for this machine.
+    /// Runs that are too long; a kernel for this machine; a system that does not say where this program is.
     pub fn sweep(
         &self,
         schedulers: &[Configuration],
@@ -109,13 +109,14 @@ impl SweepArguments {
             cap: self.load.unwrap_or(load_default),
             kind,
             place,
-            machines: self.machines(place),
+            machines: self.machines(place)?,
             directory: self.out.clone().unwrap_or_else(|| Path::new("laxity-results").join(kind.name())),
         })
     }
 
-    fn machines(&self, place: Where) -> Machines {
-        Machines {
+    fn machines(&self, place: Where) -> Result<Machines> {
+        Ok(Machines {
+            program: own_file()?,
             kernel: match &self.kernel {
                 Some(file) => KernelChoice::File(file.clone()),
                 None => KernelChoice::Line {
@@ -127,7 +128,7 @@ impl SweepArguments {
             memory_mib: self.memory.0 >> 20,
             deterministic: place == Where::Counted,
             quiet: output::quiet(),
-        }
+        })
     }
 }
 
