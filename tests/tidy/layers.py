@@ -5,7 +5,7 @@ import tomllib
 
 # What draws terminals and reads command lines: of the program alone.
 TERMINAL = {"clap", "clap_complete", "clap_mangen", "indicatif", "comfy-table", "signal-hook"}
-WITHOUT_TERMINAL = ("laxity-lab",)
+WITHOUT_TERMINAL = ("laxity-lab", "laxity-overheads")
 ROW = re.compile(r"^\| `(laxity[a-z-]*)`", re.MULTILINE)
 
 
@@ -44,7 +44,7 @@ def faults(architecture, files):
                 yield f"{name} depends on {other}, which is not in a row above its own (ARCHITECTURE.md)"
         if name in WITHOUT_TERMINAL:
             for other in sorted(needed & TERMINAL):
-                yield f"{name} depends on {other}: notes and progress go to its Observer"
+                yield f"{name} depends on {other}: the program alone draws, and reads command lines"
 
 
 def circles(files):

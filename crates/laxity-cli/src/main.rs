@@ -12,6 +12,7 @@ mod interrupt;
 mod machine_terminal;
 mod memory;
 mod output;
+mod overheads_text;
 mod shipped;
 mod tables;
 mod terminal;

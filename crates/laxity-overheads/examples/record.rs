@@ -1,9 +1,7 @@
 //! Records until a file appears: `record OUT STOP_FILE CLASS TASKS`. For tries in a virtual machine.
 
 use laxity_model::OutputDirectory;
-use laxity_overheads::{
-    Class, Options, Recorder, Row, SamplesFile, Selection, Which, overheads_csv, record, terminal,
-};
+use laxity_overheads::{Class, Options, Recorder, Row, SamplesFile, Selection, Which, overheads_csv, record};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -34,7 +32,7 @@ fn main() -> Result<(), String> {
     };
     let recorded =
         record(&options, &mut recorder, &STOP, wait, |_| ()).map_err(|diagnostic| diagnostic.to_string())?;
-    print!("{}", terminal(&recorded.summary, None));
+    println!("{}", serde_json::to_string_pretty(&recorded.summary).expect("serializes"));
     let row = Row::of(tasks, &recorded.groups, class);
     print!("{}", overheads_csv(&[row], Which::Max, |kind| recorded.summary.absent(kind)));
     Ok(())

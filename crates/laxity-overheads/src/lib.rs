@@ -22,14 +22,12 @@ mod samples_file;
 mod statistics;
 mod summary;
 mod table_csv;
-mod terminal;
 
 pub use laxity_kernel::rings::SampleKind;
 pub use record::{Options, Recorded, SamplesFile, record};
-pub use recorder::{Missing, Recorder, Recording, Selection};
+pub use recorder::{Missing, POLICY_SAMPLES, Recorder, Recording, Selection};
 pub use sample::{Class, Sample, Sampler};
 pub use samples_file::{OVERHEADS_VERSION, SamplesWriter, read_samples};
 pub use statistics::{Group, Groups, KEPT_MOST, Statistics, equal_counts, statistics_of_some};
 pub use summary::{OVERHEADS_SUMMARY_VERSION, Overhead, Summary, TracingCost, overheads_schema};
 pub use table_csv::{Row, Which, overheads_csv};
-pub use terminal::terminal;

@@ -190,7 +190,7 @@ impl Recorder {
 }
 
 /// What only the attached policy can measure.
-pub(crate) const POLICY_SAMPLES: &str = "samples of the attached policy";
+pub const POLICY_SAMPLES: &str = "samples of the attached policy";
 
 /// A policy's own samples, where another process reads them.
 fn missing_of_hosts(hosts: &HostSamples) -> Vec<Missing> {

@@ -3,7 +3,7 @@
 use laxity_kernel::rings::SampleKind;
 use laxity_overheads::{
     Class, Groups, Missing, OVERHEADS_SUMMARY_VERSION, Overhead, Row, Sample, SamplesWriter, Summary,
-    TracingCost, Which, overheads_csv, overheads_schema, read_samples, terminal,
+    TracingCost, Which, overheads_csv, overheads_schema, read_samples,
 };
 use laxity_sim::costs::Costs;
 use proptest::prelude::*;
@@ -168,28 +168,6 @@ fn the_summary_is_valid_under_its_published_schema() {
         document[name] = wrong;
         assert!(!validator.is_valid(&document), "a wrong {name} is not noticed");
     }
-}
-
-#[test]
-fn the_terminal_says_everything() {
-    let mut told = summary();
-    told.overheads.retain(|overhead| overhead.kind != "pull");
-    let text = terminal(&told, None);
-    for part in [
-        "release-latency",
-        "96.00",
-        "160.00",
-        "not measured: pull (inlined)",
-        "123 ns per sample",
-        "3 records",
-    ] {
-        assert!(text.contains(part), "no {part} in\n{text}");
-    }
-    let deadline = terminal(&told, Some(Class::Deadline));
-    assert!(
-        !deadline.contains(" ext ") && !deadline.contains("pull"),
-        "balance_scx is sched_ext's:\n{deadline}"
-    );
 }
 
 fn any_sample() -> impl Strategy<Value = (u32, Sample)> {

@@ -1,7 +1,7 @@
 //! `laxity overheads`: what scheduling costs on this machine now, under any scheduler and whatever runs.
 
 use crate::arguments::{count, value};
-use crate::{interrupt, output};
+use crate::{interrupt, output, overheads_text};
 use clap::Args;
 use laxity_lab::is_over;
 use laxity_lab::overheads::{MachineOverheads, Probes, recording_directory};
@@ -77,7 +77,7 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
         found.keep(output, arguments.tasks)?;
         output::note(format_args!("recording: {}", output.path().shown()));
     }
-    output::answer(arguments.json, &found.recorded.summary, || found.text())?;
+    output::answer(arguments.json, &found.recorded.summary, || overheads_text::of_machine(&found))?;
     Ok(match ended {
         Some(status) => code_of(status),
         None if stop.load(Ordering::SeqCst) && arguments.duration.is_some() => {

@@ -2,7 +2,7 @@
 
 use crate::arguments::ReportArguments;
 use crate::views::{Shown, Views, heading_of, rows};
-use crate::{output, terminal};
+use crate::{output, overheads_text, terminal};
 use laxity_lab::report::{Answer, Published};
 use laxity_lab::verification::{chosen, without_events};
 use laxity_lab::{overheads, simulation};
@@ -86,7 +86,7 @@ pub fn publish<'a>(
         output::print_data(&published.text)?;
     } else if tables {
         print_styled(|style| published.report.text(style))?;
-        output::print(&overheads::text(&published.overheads))?;
+        output::print(&overheads_text::of_runs(&published.overheads))?;
     }
     let written = std::mem::replace(&mut published.written, Ok(()));
     written.map_err(|error| error.context("the answer is above, and the report is not written"))?;

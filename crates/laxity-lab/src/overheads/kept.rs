@@ -1,7 +1,7 @@
 //! Overheads in a results directory.
 
-use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, json_in_plain_words, plural, shown};
-use laxity_overheads::{Class, Groups, Row, SamplesFile, Summary, Which, overheads_csv, terminal};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, json_in_plain_words};
+use laxity_overheads::{Class, Groups, Row, SamplesFile, Summary, Which, overheads_csv};
 use laxity_trace::Kept;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,23 +114,4 @@ pub fn costs_files(directory: &Path) -> Vec<PathBuf> {
         files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|e| e == "csv")).collect();
     files.sort();
     files
-}
-
-/// The overheads of runs as tables.
-pub fn text(all: &[RunOverheads]) -> String {
-    let one = |overheads: &RunOverheads| {
-        let class = Class::named(&overheads.class);
-        format!(
-            "\nOverheads of {} with {} ({}, {}; run {}; kernel {}). Samples that an interrupt disturbed are \
-             counted only.\n\n{}",
-            shown(&overheads.scheduler),
-            shown(&overheads.set),
-            plural(overheads.tasks, "task"),
-            plural(overheads.cpus, "CPU"),
-            overheads.run,
-            shown(&overheads.recorded.kernel),
-            terminal(&overheads.recorded, class)
-        )
-    };
-    all.iter().map(one).collect()
 }

@@ -3,8 +3,8 @@
 use super::kept::write_costs;
 use super::recording::{Probes, record_during};
 use laxity_kernel::rings::Record;
-use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, is_begun, plural};
-use laxity_overheads::{Class, Options, Recorded, SamplesFile, terminal};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, is_begun};
+use laxity_overheads::{Class, Options, Recorded, SamplesFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const SUMMARY_FILE: &str = "overheads.json";
 /// Every sample.
 const SAMPLES_FILE: &str = "samples.parquet";
 /// The classes whose costs are of use: of the others no thread has a deadline.
-const REAL_TIME: [Class; 3] = [Class::Deadline, Class::FixedPriority, Class::Ext];
+pub const REAL_TIME: [Class; 3] = [Class::Deadline, Class::FixedPriority, Class::Ext];
 
 /// What was recorded of a machine.
 pub struct MachineOverheads {
@@ -86,18 +86,8 @@ impl MachineOverheads {
         Ok(())
     }
 
-    /// In words and tables.
-    pub fn text(&self) -> String {
-        let seen = |class: &Class| Some(format!("{} {}", self.threads.get(class)?.len(), class.name()));
-        let seen: Vec<String> = REAL_TIME.iter().filter_map(seen).collect();
-        let seen = if seen.is_empty() { "no real-time thread".to_owned() } else { seen.join(", ") };
-        let scheduler = laxity_kernel::attached().map_or(String::new(), |name| format!("; attached: {name}"));
-        let summary = &self.recorded.summary;
-        format!(
-            "Overheads on kernel {}, {}; threads seen: {seen}{scheduler}. Samples that an interrupt disturbed are counted only.\n\n{}",
-            summary.kernel,
-            plural(summary.cpus, "CPU"),
-            terminal(summary, None)
-        )
+    /// How many threads of a class were seen, if any.
+    pub fn threads_seen(&self, class: Class) -> Option<usize> {
+        self.threads.get(&class).map(BTreeSet::len)
     }
 }

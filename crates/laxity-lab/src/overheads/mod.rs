@@ -8,8 +8,8 @@ mod machine;
 mod measured;
 mod recording;
 
-pub use kept::{RunOverheads, costs_files, read, samples_path, text, write_costs};
-pub use machine::{MachineOverheads, recording_directory};
+pub use kept::{RunOverheads, costs_files, read, samples_path, write_costs};
+pub use machine::{MachineOverheads, REAL_TIME, recording_directory};
 pub use measured::{Measuring, Subject};
 pub use recording::{Probes, record_during};
 

@@ -1,18 +1,50 @@
-//! A summary as text.
+//! Overheads as tables.
 
-use crate::recorder::POLICY_SAMPLES;
-use crate::sample::Class;
-use crate::statistics::Statistics;
-use crate::summary::{Overhead, Summary};
 use comfy_table::{CellAlignment, Table, presets};
-use laxity_model::plural;
+use laxity_lab::overheads::{MachineOverheads, REAL_TIME, RunOverheads};
+use laxity_model::{plural, shown};
+use laxity_overheads::{Class, Overhead, POLICY_SAMPLES, Statistics, Summary};
 use std::fmt::Write;
 
 const HEADER: [&str; 9] =
     ["overhead (µs)", "class", "samples", "disturbed", "min", "mean", "median", "99 %", "max"];
 
+/// What was recorded of a machine.
+pub fn of_machine(found: &MachineOverheads) -> String {
+    let seen = |&class: &Class| Some(format!("{} {}", found.threads_seen(class)?, class.name()));
+    let seen: Vec<String> = REAL_TIME.iter().filter_map(seen).collect();
+    let seen = if seen.is_empty() { "no real-time thread".to_owned() } else { seen.join(", ") };
+    let scheduler = laxity_kernel::attached().map_or(String::new(), |name| format!("; attached: {name}"));
+    let summary = &found.recorded.summary;
+    format!(
+        "Overheads on kernel {}, {}; threads seen: {seen}{scheduler}. Samples that an interrupt disturbed are counted only.\n\n{}",
+        summary.kernel,
+        plural(summary.cpus, "CPU"),
+        of_summary(summary, None)
+    )
+}
+
+/// The overheads of runs.
+pub fn of_runs(all: &[RunOverheads]) -> String {
+    let one = |overheads: &RunOverheads| {
+        let class = Class::named(&overheads.class);
+        format!(
+            "\nOverheads of {} with {} ({}, {}; run {}; kernel {}). Samples that an interrupt disturbed are \
+             counted only.\n\n{}",
+            shown(&overheads.scheduler),
+            shown(&overheads.set),
+            plural(overheads.tasks, "task"),
+            plural(overheads.cpus, "CPU"),
+            overheads.run,
+            shown(&overheads.recorded.kernel),
+            of_summary(&overheads.recorded, class)
+        )
+    };
+    all.iter().map(one).collect()
+}
+
 /// The summary as a table of µs, with what was not measured and what tracing costs below it. Of one class, or of all.
-pub fn terminal(summary: &Summary, class: Option<Class>) -> String {
+fn of_summary(summary: &Summary, class: Option<Class>) -> String {
     let shown: Vec<&Overhead> =
         summary.overheads.iter().filter(|o| class.is_none_or(|class| o.class == class.name())).collect();
     let mut text = match shown.is_empty() {
@@ -128,4 +160,69 @@ fn us(ns: Option<f64>) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
 fn ns(ns: Option<u64>) -> String {
     us(ns.map(|ns| ns as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_overheads::{Groups, Missing, OVERHEADS_SUMMARY_VERSION, Sample, SampleKind, TracingCost};
+
+    fn summary() -> Summary {
+        let mut groups = Groups::new(1);
+        for (kind, class, duration_ns) in [
+            (SampleKind::ReleaseLatency, Class::Deadline, 96_000),
+            (SampleKind::ReleaseLatency, Class::Deadline, 160_000),
+            (SampleKind::ReleaseLatency, Class::Ext, 1),
+        ] {
+            let (time_ns, cpu, disturbing) = (1_000, 1, 0);
+            let (thread, task, job) = (Some(77), None, None);
+            groups.add(&Sample { kind, class, time_ns, duration_ns, cpu, thread, task, job, disturbing });
+        }
+        let overhead = |(kind, class, group): (SampleKind, Class, &laxity_overheads::Group)| Overhead {
+            kind: kind.name().to_owned(),
+            class: class.name().to_owned(),
+            statistics: group.statistics(),
+        };
+        Summary {
+            version: OVERHEADS_SUMMARY_VERSION,
+            kernel: "6.18.0".to_owned(),
+            cpus: 2,
+            duration_ns: 2_000_000_000,
+            overheads: groups.iter().map(overhead).collect(),
+            missing: vec![Missing {
+                probe: "the function balance_scx".to_owned(),
+                reason: "inlined".to_owned(),
+                quantities: vec!["pull".to_owned()],
+            }],
+            tracing: TracingCost {
+                empty_sample_ns: None,
+                probes_per_sample_ns: Some(123.4),
+                probe_runs: Some(9),
+                probes_skipped: 1,
+            },
+            lost: vec![0, 3],
+            interrupts: vec![5, 6],
+        }
+    }
+
+    #[test]
+    fn the_text_says_everything() {
+        let text = of_summary(&summary(), None);
+        for part in [
+            "release-latency",
+            "96.00",
+            "160.00",
+            "not measured: pull (inlined)",
+            "123 ns per sample",
+            "3 records",
+            " ext ",
+        ] {
+            assert!(text.contains(part), "no {part} in\n{text}");
+        }
+        let deadline = of_summary(&summary(), Some(Class::Deadline));
+        assert!(
+            !deadline.contains(" ext ") && !deadline.contains("pull"),
+            "balance_scx is sched_ext's:\n{deadline}"
+        );
+    }
 }
