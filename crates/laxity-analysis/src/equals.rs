@@ -12,7 +12,7 @@
 //!
 //! Sufficient, whatever the test is: in the order in which they become ready no task waits for all jobs of its equals.
 
-use crate::{Bounds, SporadicTask, Test, Verdict, Work};
+use crate::{Bounds, SporadicTask, Verdict};
 
 /// What tests without a way of their own assume on several processors.
 const DISTINCT: &str = "no two tasks of a cell with several CPUs have the same priority";
@@ -56,16 +56,15 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// By a test that knows nothing of equals.
-pub(crate) fn by_orders<T: Test + ?Sized>(
-    test: &T,
+/// By a test that knows nothing of equals: `verdict` is what it says of tasks in the order of their priorities.
+pub(crate) fn by_orders(
     tasks: &[SporadicTask],
     levels: Levels<'_>,
     processors: u32,
-    work: &mut Work,
+    mut verdict: impl FnMut(&[SporadicTask]) -> Result<Verdict, Verdict>,
 ) -> Result<Verdict, Verdict> {
     if processors > 1 {
-        let verdict = test.verdict(tasks, processors, work)?;
+        let verdict = verdict(tasks)?;
         let other_needs = matches!(verdict, Verdict::NotApplicable(_));
         return Ok(if other_needs { verdict } else { Verdict::needs(DISTINCT, levels.first_shared()) });
     }
@@ -74,7 +73,7 @@ pub(crate) fn by_orders<T: Test + ?Sized>(
     for turn in 0..orders {
         let order = levels.order(turn);
         let inside: Vec<SporadicTask> = order.iter().map(|&at| tasks[at]).collect();
-        match test.verdict(&inside, processors, work).unwrap_or_else(|early| early) {
+        match verdict(&inside).unwrap_or_else(|early| early) {
             Verdict::Schedulable(bounds) => {
                 let bounds = bounds.renumbered(&order);
                 worst = Some(worst.map_or(bounds.clone(), |before| before.largest(bounds)));
@@ -118,7 +117,8 @@ impl Bounds {
 mod tests {
     use super::*;
     use crate::{
-        FixedPriorityRta, FixedPriorityTardiness, GlobalFixedPriorityGuan, GlobalFixedPriorityRta, TimeDemand,
+        FixedPriorityRta, FixedPriorityTardiness, GlobalFixedPriorityGuan, GlobalFixedPriorityRta, Test,
+        TimeDemand, Work,
     };
 
     fn judge(test: &dyn Test, tasks: &[SporadicTask], sizes: &[usize], processors: u32) -> Verdict {

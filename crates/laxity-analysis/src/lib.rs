@@ -39,6 +39,7 @@ mod sporadic;
 mod test;
 mod uniprocessor;
 mod verdict;
+mod work;
 
 pub use beside::{Beside, Taken};
 pub use equals::Levels;
@@ -51,7 +52,8 @@ pub use priority_order::PriorityOrder;
 use source::papers;
 pub use source::{Citation, Source, Theorem};
 pub use sporadic::{SporadicTask, TIME_MAX};
-pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};
+pub use test::{Exactness, Guarantee, Priorities, Test, TestInfo};
 pub use uniprocessor::deferrable::{self, DeferrableRta, DeferrableTardiness, DoubleHit};
 pub use uniprocessor::{Density, FixedPriorityRta, FixedPriorityTardiness, Qpa, TimeDemand};
 pub use verdict::{Bounds, NotApplicable, NotProven, Verdict};
+pub use work::{OutOfWork, WORK_DEFAULT, Work};

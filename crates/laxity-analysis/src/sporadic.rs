@@ -1,7 +1,6 @@
 //! A task as tests see it.
 
-use crate::{Guarantee, Verdict};
-use laxity_model::{LoadSum, Speed, Task, TaskSet};
+use laxity_model::{Speed, Task, TaskSet};
 
 /// The longest time that a parameter may be, in ns (13 days): products of two parameters and sums of thousands fit into 128 bits,
 /// and sums of thousands into 64.
@@ -52,32 +51,4 @@ impl From<&Task> for SporadicTask {
     fn from(task: &Task) -> Self {
         Self::constrained(task.wcet.as_ns(), task.deadline_rel.as_ns(), task.period().as_ns())
     }
-}
-
-/// What every test would say of tasks for which no schedule exists, or that are no tasks; nothing if it takes a test.
-/// A deadline that cannot be met matters only where it has to be.
-pub(crate) fn settled(tasks: &[SporadicTask], processors: u32, guarantee: Guarantee) -> Option<Verdict> {
-    if tasks.is_empty() {
-        return Some(Verdict::SCHEDULABLE);
-    }
-    if processors == 0 {
-        return Some(Verdict::FAILS);
-    }
-    let parameters = |task: &SporadicTask| [task.wcet_ns, task.deadline_rel_ns, task.period_ns];
-    let no_task = |task: &SporadicTask| {
-        parameters(task).into_iter().any(|value| value == 0 || value > TIME_MAX) || task.jitter_ns > TIME_MAX
-    };
-    if let Some(at) = tasks.iter().position(no_task) {
-        return Some(Verdict::needs("0 < C, D, T and C, D, T, J <= 2^50 ns", Some(at)));
-    }
-    let window = |task: &SporadicTask| match guarantee {
-        Guarantee::Hard => task.density_window(),
-        Guarantee::Soft => task.period_ns,
-    };
-    if let Some(at) = tasks.iter().position(|task| task.wcet_ns > window(task)) {
-        return Some(Verdict::fails_at(at));
-    }
-    let mut load = LoadSum::new();
-    tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
-    load.exceeds(processors.into()).then_some(Verdict::FAILS)
 }

@@ -1,8 +1,7 @@
 //! What every test is.
 
-use crate::{Levels, Source, SporadicTask, Verdict, equals};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use crate::{Levels, Source, SporadicTask, TIME_MAX, Verdict, Work, equals};
+use laxity_model::LoadSum;
 
 /// A schedulability test.
 pub trait Test: Sync {
@@ -21,7 +20,7 @@ pub trait Test: Sync {
 
     /// Judges `tasks` on `processors`.
     fn judge(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Verdict {
-        if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
+        if let Some(verdict) = settled(tasks, processors, self.info().guarantee) {
             return verdict;
         }
         self.verdict(tasks, processors, work).unwrap_or_else(|early| early)
@@ -36,7 +35,7 @@ pub trait Test: Sync {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, Verdict> {
-        equals::by_orders(self, tasks, levels, processors, work)
+        equals::by_orders(tasks, levels, processors, |tasks| self.verdict(tasks, processors, work))
     }
 
     /// Judges `tasks`, which are at such levels of priority, on `processors`.
@@ -50,7 +49,7 @@ pub trait Test: Sync {
         if levels.are_distinct() {
             return self.judge(tasks, processors, work);
         }
-        if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
+        if let Some(verdict) = settled(tasks, processors, self.info().guarantee) {
             return verdict;
         }
         self.verdict_among_equals(tasks, levels, processors, work).unwrap_or_else(|early| early)
@@ -111,48 +110,30 @@ pub enum Exactness {
     Necessary,
 }
 
-/// How many steps a test may take: the same on every machine. What a step is, a test's complexity says.
-#[derive(Debug, Clone, Copy)]
-pub struct Work {
-    left: u64,
-    interrupt: Option<&'static AtomicBool>,
-}
-
-/// A test has taken all its steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutOfWork;
-
-/// Enough for every test on hundreds of tasks as studies have them, and at most some seconds.
-pub const WORK_DEFAULT: u64 = 1 << 32;
-
-impl Default for Work {
-    fn default() -> Self {
-        Self::steps(WORK_DEFAULT)
+/// What every test would say of tasks for which no schedule exists, or that are no tasks; nothing if it takes a test.
+/// A deadline that cannot be met matters only where it has to be.
+pub(crate) fn settled(tasks: &[SporadicTask], processors: u32, guarantee: Guarantee) -> Option<Verdict> {
+    if tasks.is_empty() {
+        return Some(Verdict::SCHEDULABLE);
     }
-}
-
-impl Work {
-    /// At most so many steps.
-    pub fn steps(left: u64) -> Self {
-        Work { left, interrupt: None }
+    if processors == 0 {
+        return Some(Verdict::FAILS);
     }
-
-    /// None at all once this is true. A verdict that comes after that means nothing.
-    #[must_use]
-    pub fn unless(self, interrupt: &'static AtomicBool) -> Self {
-        Work { interrupt: Some(interrupt), ..self }
+    let parameters = |task: &SporadicTask| [task.wcet_ns, task.deadline_rel_ns, task.period_ns];
+    let no_task = |task: &SporadicTask| {
+        parameters(task).into_iter().any(|value| value == 0 || value > TIME_MAX) || task.jitter_ns > TIME_MAX
+    };
+    if let Some(at) = tasks.iter().position(no_task) {
+        return Some(Verdict::needs("0 < C, D, T and C, D, T, J <= 2^50 ns", Some(at)));
     }
-
-    /// Takes some.
-    ///
-    /// # Errors
-    ///
-    /// There are not as many left, or it was interrupted.
-    pub fn take(&mut self, steps: u64) -> Result<(), OutOfWork> {
-        if self.interrupt.is_some_and(|interrupt| interrupt.load(Relaxed)) {
-            return Err(OutOfWork);
-        }
-        self.left = self.left.checked_sub(steps).ok_or(OutOfWork)?;
-        Ok(())
+    let window = |task: &SporadicTask| match guarantee {
+        Guarantee::Hard => task.density_window(),
+        Guarantee::Soft => task.period_ns,
+    };
+    if let Some(at) = tasks.iter().position(|task| task.wcet_ns > window(task)) {
+        return Some(Verdict::fails_at(at));
     }
+    let mut load = LoadSum::new();
+    tasks.iter().for_each(|task| load.add_ratio(task.wcet_ns, task.period_ns));
+    load.exceeds(processors.into()).then_some(Verdict::FAILS)
 }

@@ -1,5 +1,7 @@
 //! A policy as the scheduler of the running kernel.
 
+mod cores;
+
 use crate::object::Opened;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
@@ -122,7 +124,7 @@ pub struct Scheduler {
     /// Where in `.data` the kernel's reason for an exit is.
     exit_place: usize,
     /// Those it was attached with.
-    pub(crate) servers: Vec<RunningServer>,
+    servers: Vec<RunningServer>,
 }
 
 fn environment(what: String) -> Diagnostic {

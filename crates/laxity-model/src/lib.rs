@@ -6,6 +6,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
+mod any_scheduler;
 mod budget;
 mod byte_size;
 mod cache;
@@ -26,6 +27,7 @@ mod platform;
 mod policy;
 mod reserve;
 mod scheduler;
+mod scheduler_names;
 mod server;
 mod server_sizes;
 mod sharing;
@@ -41,6 +43,7 @@ mod time;
 mod utilization;
 mod words;
 
+pub use any_scheduler::AnyScheduler;
 pub use budget::BudgetMode;
 pub use byte_size::ByteSize;
 pub use cache::{Cache, CacheKind};
@@ -56,8 +59,8 @@ pub use file::{
     json_in_plain_words, name_of, platform_schema, read_file, read_platform, read_schema, read_task_set,
     read_task_set_as, remove_at, task_set_schema, write_file, written_schema,
 };
-pub use linux::{AnyScheduler, FOREIGN_LISTED, Fair, ForeignProgram, LinuxScheduler, Slice};
-pub use names::{Names, closest};
+pub use linux::{FOREIGN_LISTED, Fair, ForeignProgram, LinuxScheduler, Slice};
+pub use names::{Names, check_name, closest};
 pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler, Structure};
@@ -68,7 +71,7 @@ pub use server_sizes::{ServerChoice, ServerSizes};
 pub use sharing::{MemoryGroup, Sharing};
 pub use shell::shell_word;
 pub use shipped::ShippedPlatform;
-pub use shown::{Shown, ShownPath, check_name, is_escaped, shown, shown_json, shown_lines, shown_message};
+pub use shown::{Shown, ShownPath, is_escaped, shown, shown_json, shown_lines, shown_message};
 pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};
 pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use thread::start_thread;

@@ -1,6 +1,7 @@
-//! Names that a user mistypes: which known one was meant, and which there are.
+//! Names that a user mistypes: which known one was meant, and which there are; and names that are refused.
 
-use crate::{Diagnostic, shown};
+use crate::{Diagnostic, Result, shown};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// A hint lists so many names at most; `laxity list` has the others.
@@ -94,6 +95,22 @@ pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     (nearest.0 <= 1 + word.len() / 3 && nearest.0 < word.len()).then_some(nearest.1)
 }
 
+/// Refuses a name that would not be shown as it is; `what` has it ("task name").
+///
+/// # Errors
+///
+/// The name, escaped.
+pub fn check_name(what: &str, name: &str) -> Result<()> {
+    match shown(name) {
+        Cow::Borrowed(_) => Ok(()),
+        Cow::Owned(shown) => {
+            let kind = if name.contains(char::is_control) { "control" } else { "invisible" };
+            Err(Diagnostic::usage(format!("{what} `{shown}` has {kind} characters"))
+                .hint("use printable characters in names"))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +147,13 @@ mod tests {
         let hint = Names::of("test", &known).listed_by("laxity list tests").hint("qqqqqqqq");
         assert!(hint.contains("name13 ... (`laxity list tests` has all)"), "{hint}");
         assert!(!hint.contains("name14"), "{hint}");
+    }
+
+    #[test]
+    fn a_name_that_is_not_shown_as_it_is_is_refused_in_the_form_that_is_shown() {
+        assert_eq!(check_name("task name", "vidéo 1"), Ok(()));
+        let error = |name| check_name("task name", name).expect_err("refused").message;
+        assert_eq!(error("a\u{1b}b"), r"task name `a\u{1b}b` has control characters");
+        assert_eq!(error("a\u{202e}b"), r"task name `a\u{202e}b` has invisible characters");
     }
 }

@@ -197,7 +197,7 @@ impl FromStr for Scheduler {
         let wanted = text.trim().to_ascii_lowercase();
         Self::ALL.into_iter().find(|s| s.name() == wanted).ok_or_else(|| {
             let known: Vec<&str> = Self::ALL.iter().map(|s| s.name()).collect();
-            crate::policy::scheduler_names(&known).unknown(text)
+            crate::scheduler_names::scheduler_names(&known).unknown(text)
         })
     }
 }

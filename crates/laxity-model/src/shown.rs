@@ -6,12 +6,11 @@
 //! 2. All else is shown as it is. A path is bytes: those that are no UTF-8 are shown as `\xff`.
 //! 3. Laxity's own line ends and colours are added after that, so that none of them is anybody else's.
 //! 4. What laxity itself gives out under a name (task sets, tasks, groups, platforms, titles and curves of studies) has
-//!    none of these characters: [`check_name`] refuses it. Names that laxity has to take as they are (of files, of
+//!    none of these characters: [`crate::check_name`] refuses it. Names that laxity has to take as they are (of files, of
 //!    threads, in results) are shown escaped.
 //!
 //! Media have rules of their own above that (elements of pages, Markdown, shells); they call this first.
 
-use crate::{Diagnostic, Result};
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -111,22 +110,6 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Refuses a name that would not be shown as it is; `what` has it ("task name").
-///
-/// # Errors
-///
-/// The name, escaped.
-pub fn check_name(what: &str, name: &str) -> Result<()> {
-    match shown(name) {
-        Cow::Borrowed(_) => Ok(()),
-        Cow::Owned(shown) => {
-            let kind = if name.contains(char::is_control) { "control" } else { "invisible" };
-            Err(Diagnostic::usage(format!("{what} `{shown}` has {kind} characters"))
-                .hint("use printable characters in names"))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,13 +176,5 @@ mod tests {
     fn bytes_of_a_path_that_are_no_text_are_told_apart() {
         let path = Path::new(OsStr::from_bytes(b"a\xff\xfe/\x1b[2J\xc2\x9b\xe2\x80\xaeb\nc\xc3"));
         assert_eq!(path.shown().to_string(), r"a\xff\xfe/\u{1b}[2J\u{9b}\u{202e}b\nc\xc3");
-    }
-
-    #[test]
-    fn a_name_that_is_not_shown_as_it_is_is_refused_in_the_form_that_is_shown() {
-        assert_eq!(check_name("task name", "vidéo 1"), Ok(()));
-        let error = |name| check_name("task name", name).expect_err("refused").message;
-        assert_eq!(error("a\u{1b}b"), r"task name `a\u{1b}b` has control characters");
-        assert_eq!(error("a\u{202e}b"), r"task name `a\u{202e}b` has invisible characters");
     }
 }

@@ -44,6 +44,7 @@ mod verification;
 pub use activity::{About, Activity, Cause};
 pub use causes::{Causes, Evidence, causes};
 pub use definition::{BudgetRule, Cluster, Definition, JobSource};
+pub use names::JobName;
 pub use reference::{
     ActiveJob, Decisions, Difference, Schedule, Textbook, Timeline, TimelineBuilder, first_difference,
     reference, scheduled_by,
@@ -52,7 +53,6 @@ pub use schema::verdict_schema;
 pub use server_account::ServerAccount;
 pub use transitions::{KernelWindows, Transitions};
 pub use verdict::{
-    Excuse, Finding, JobName, Oracle, Overruns, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict,
-    Violation,
+    Excuse, Finding, Oracle, Overruns, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict, Violation,
 };
 pub use verification::{Verification, verify, verify_measured};

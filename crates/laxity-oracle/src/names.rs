@@ -1,7 +1,22 @@
 //! What violations call tasks and jobs: by the names of the set, `emergency-stop.12`.
 
-use crate::{Definition, JobName};
+use crate::Definition;
 use laxity_model::{Duration, PriorityRule, Task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A job in a violation. Texts write `video.2 (deadline 40ms)`: the job of number 2, from 0, of the task `video`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobName {
+    /// Id of the task: its index in the set.
+    pub task: u32,
+    /// Number of the job in its task, from 0.
+    pub job: u32,
+    /// The absolute deadline it is scheduled by, in ns, under EDF.
+    pub deadline_ns: Option<u64>,
+    /// Its task's number under fixed priorities, or its level where tasks share them; the smallest goes first.
+    pub priority: Option<u64>,
+}
 
 /// The tasks of a definition in words.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! What the oracles say: clean, or which one saw what, when, where.
 
 use crate::Cause;
-use crate::names::Names;
+use crate::names::{JobName, Names};
 use laxity_model::{Duration, plural};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,19 +73,6 @@ impl Oracle {
             Oracle::Batching => "batching",
         }
     }
-}
-
-/// A job in a violation. Texts write `video.2 (deadline 40ms)`: the job of number 2, from 0, of the task `video`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct JobName {
-    /// Id of the task: its index in the set.
-    pub task: u32,
-    /// Number of the job in its task, from 0.
-    pub job: u32,
-    /// The absolute deadline it is scheduled by, in ns, under EDF.
-    pub deadline_ns: Option<u64>,
-    /// Its task's number under fixed priorities, or its level where tasks share them; the smallest goes first.
-    pub priority: Option<u64>,
 }
 
 /// One thing that should not have happened, during `[from, to)`; an instant if both are equal.

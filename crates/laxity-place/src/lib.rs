@@ -36,6 +36,7 @@ mod lwfg;
 mod method;
 mod order;
 mod packing;
+mod place;
 mod placement;
 mod ranking;
 mod refusal;

@@ -2,8 +2,7 @@
 
 use crate::capacity::Capacities;
 use crate::order::Item;
-use crate::packing::pack;
-use crate::{Acceptance, Bin, Fit, Method, Placement, ilp, lwfg, refusal};
+use crate::{Acceptance, Bin, Fit};
 use laxity_model::{Diagnostic, Duration, Names, Result, Task, TaskSet, Utilization};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -160,56 +159,6 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Places the tasks. A set that does not fit is an error, unless overload is allowed.
-    ///
-    /// Where it is interrupted, the answer is the best placement of all tasks that there is by then, which only the ILP has; else an
-    /// error ([`Diagnostic::interrupted`]).
-    pub fn place(&self, method: Method) -> Result<Placement> {
-        let found = self.place_or_refuse(method);
-        let is_whole =
-            |placement: &Placement| self.items().iter().all(|item| placement.assignment[item.id].is_some());
-        match found {
-            Ok(placement) if is_whole(&placement) => Ok(placement),
-            // What an interruption has left out may be the place that was looked for.
-            _ if self.is_interrupted() => {
-                Err(Diagnostic::interrupted(format!("no placement was found until then (by {method})")))
-            }
-            found => found,
-        }
-    }
-
-    fn place_or_refuse(&self, method: Method) -> Result<Placement> {
-        let homeless = |item: &Item| {
-            !self.is_interrupted() && !(0..self.bins.len()).any(|bin| self.within_affinity(*item, bin))
-        };
-        if let Some(item) = self.items().into_iter().find(homeless) {
-            return Err(refusal::outside_affinity(self, item));
-        }
-        match method {
-            Method::Ilp => ilp::place(self),
-            Method::Lwfg(fallback) => lwfg::place(self, fallback),
-            Method::Pack(packing) => {
-                let packed = pack(self, packing, self.overload);
-                match packed.stuck {
-                    Some(item) => Err(refusal::stuck(self, method, &packed, item)),
-                    None => Ok(Placement::new(self, method, packed.filling.assignment(), packed.overloaded)),
-                }
-            }
-        }
-    }
-
-    /// Like [`Request::place`], but saves the time that the reason of a refusal takes. Nothing as well where it was interrupted: the
-    /// flag tells.
-    pub fn find(&self, method: Method) -> Option<Placement> {
-        let Method::Pack(packing) = method else { return self.place(method).ok() };
-        let packed = pack(self, packing, self.overload);
-        let placed = || {
-            let assignment = packed.filling.assignment();
-            Placement::new(self, method, assignment, packed.overloaded.clone())
-        };
-        packed.stuck.is_none().then(placed)
-    }
-
     /// The task set.
     pub fn set(&self) -> &'a TaskSet {
         self.set
@@ -287,7 +236,8 @@ impl<'a> Request<'a> {
         first(&|bin| self.permits(item, bin)).or_else(|| first(&|bin| self.within_affinity(item, bin)))
     }
 
-    fn within_affinity(&self, item: Item, bin: usize) -> bool {
+    /// True if the task's affinity covers the bin.
+    pub(crate) fn within_affinity(&self, item: Item, bin: usize) -> bool {
         item.task.affinity.as_ref().is_none_or(|affinity| self.bins[bin].cpus().is_subset(affinity))
     }
 
@@ -297,6 +247,7 @@ impl<'a> Request<'a> {
         let needed = u128::from(item.work.as_ns()) * u128::from(speed.denominator());
         needed <= u128::from(self.window(item).as_ns()) * u128::from(speed.numerator())
     }
+
     /// Within which a job's work has to be possible on one core: min(D, T), or T where D is a test's to judge.
     pub(crate) fn window(&self, item: Item) -> Duration {
         match self.acceptance {

@@ -44,7 +44,7 @@ impl AnyGlobalEdf {
         processors: u32,
         work: Work,
     ) -> (Verdict, Option<&'static TestInfo>) {
-        if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
+        if let Some(verdict) = crate::test::settled(tasks, processors, self.info().guarantee) {
             return (verdict, None);
         }
         let constrained = tasks.iter().all(|task| task.deadline_rel_ns <= task.period_ns);
@@ -141,7 +141,7 @@ mod tests {
             if tasks.iter().all(|task| task.deadline_rel_ns <= task.period_ns) {
                 assert_eq!(verdict, judged(&Rta, &tasks, 2), "seed {seed}: {tasks:?}");
                 constrained += 1;
-            } else if crate::sporadic::settled(&tasks, 2, Guarantee::Hard).is_none() {
+            } else if crate::test::settled(&tasks, 2, Guarantee::Hard).is_none() {
                 assert!(why.task.is_some() && !why.out_of_work, "seed {seed}: {tasks:?}");
                 others += 1;
             }

@@ -94,7 +94,7 @@ impl GlobalFixedPriorityGuan {
         stopped: &dyn Fn(&SporadicTask) -> u64,
         work: &mut Work,
     ) -> Verdict {
-        if let Some(verdict) = crate::sporadic::settled(tasks, processors, INFO.guarantee) {
+        if let Some(verdict) = crate::test::settled(tasks, processors, INFO.guarantee) {
             return verdict;
         }
         let sizes = vec![1; tasks.len()];

@@ -1,5 +1,7 @@
 //! The reading side of `bpf/trace/ring.h`.
 
+use super::Kind;
+use laxity_trace::EventKind;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -70,6 +72,14 @@ impl Record {
     pub fn from_bytes(bytes: [u8; RECORD_BYTES]) -> Record {
         // SAFETY: every pattern of bytes is a record.
         unsafe { std::mem::transmute(bytes) }
+    }
+
+    /// The event that it is about, if it is one.
+    pub(crate) fn event_kind(&self) -> Option<EventKind> {
+        match Kind::of(self.kind) {
+            Some(Kind::Event(kind)) => Some(kind),
+            Some(Kind::Sample(_)) | None => None,
+        }
     }
 }
 

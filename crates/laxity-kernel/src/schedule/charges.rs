@@ -4,7 +4,6 @@
 //! A budget that was replenished in between tells nothing; that shows in the deadline, which is another one then.
 
 use super::Recorded;
-use super::jobs::kind_of;
 use crate::rings::{NONE, Record};
 use laxity_trace::EventKind;
 use std::collections::BTreeMap;
@@ -35,7 +34,7 @@ impl Charges {
         let mut records: Vec<&Record> = recorded.records.iter().filter(|record| record.cpu != NONE).collect();
         records.sort_by_key(|record| record.time_ns);
         for record in records {
-            match kind_of(record) {
+            match record.event_kind() {
                 Some(EventKind::Resume) => drop(on.insert(record.pid, record)),
                 Some(EventKind::Preempt | EventKind::Throttle) => {
                     let charge = on.remove(&record.pid).and_then(|came| charge(came, record));

@@ -1,6 +1,6 @@
 //! The clock of the kernel's deadlines and CLOCK_MONOTONIC.
 
-use super::jobs::{ThreadJobs, kind_of};
+use super::ThreadJobs;
 use crate::rings::Record;
 use laxity_trace::EventKind;
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ pub(super) fn clock_ahead(of_thread: &BTreeMap<u32, Vec<Record>>, threads: &[Thr
         let (Some(deadline_rel_ns), Some(own)) = (thread.deadline_rel_ns, of_thread.get(&thread.tid)) else {
             continue;
         };
-        let wakes = own.iter().filter(|one| kind_of(one) == Some(EventKind::Wake) && one.argument2 != 0);
+        let wakes = own.iter().filter(|one| one.event_kind() == Some(EventKind::Wake) && one.argument2 != 0);
         said.extend(wakes.map(|wake| {
             let woken_ns = i128::from(wake.argument2) - i128::from(deadline_rel_ns);
             i128::from(wake.time_ns) - woken_ns

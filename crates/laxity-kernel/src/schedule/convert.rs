@@ -1,7 +1,7 @@
 //! Records of all CPUs into one schedule.
 
 use super::cpus::{CpuRecords, Found};
-use super::tasks::{Placed, TaskRecords, placed};
+use super::tasks::{Member, Placed, TaskRecords, placed};
 use super::{MeasuredWindows, Recorded, Unseen};
 use crate::RunningServer;
 use crate::rings::{Kind, NONE, OVERDUE, Record, UNSEEN};
@@ -9,19 +9,6 @@ use laxity_model::plural;
 use laxity_oracle::{About, Activity, Cause, ServerAccount};
 use laxity_trace::{Event, EventKind};
 use std::collections::BTreeMap;
-
-/// A thread and its task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member {
-    /// The thread's id as the kernel has it.
-    pub tid: u32,
-    /// The task's id in its set.
-    pub task: u32,
-    /// Its relative deadline, in ns. (Where a budget was used up, hosts know the deadline of the next one only.)
-    pub deadline_rel_ns: u64,
-    /// The relative deadline that the kernel was asked for, in ns: a later one where priorities are fixed otherwise.
-    pub asked_deadline_ns: u64,
-}
 
 /// What the records are about.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Jobs, put into records that know threads only.
 //!
 //! To Linux a job is what a thread does between two sleeps; only the thread knows when one job ends and the next begins. So
-//! the runner says for each job when it was released, began and finished ([`JobTimes`]), and the records are
+//! the runner says for each job when it was released, began and finished ([`super::JobTimes`]), and the records are
 //! told which job each is about:
 //!
 //! ```text
@@ -19,36 +19,12 @@
 //! There are threads in whose context a kernel calls no tracer: interrupts that come while they run, and the switch
 //! away from them, have no records. What follows from the other records and the jobs is put in (`thread_replay.rs`), and counted.
 
-use super::Recorded;
 use super::clocks::clock_ahead;
 use super::thread_replay::ThreadReplay;
-use crate::rings::{Kind, Record};
+use super::{Recorded, ThreadJobs};
+use crate::rings::Record;
 use laxity_trace::EventKind;
 use std::collections::BTreeMap;
-
-/// What a thread knows of a job of its. Instants are ns of CLOCK_MONOTONIC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobTimes {
-    /// Its nominal release.
-    pub release_ns: u64,
-    /// Its deadline.
-    pub deadline_ns: u64,
-    /// When it began.
-    pub start_ns: Option<u64>,
-    /// When it had done its work.
-    pub finish_ns: Option<u64>,
-}
-
-/// The jobs of a thread, in their order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThreadJobs {
-    /// Its id.
-    pub tid: u32,
-    /// Its relative deadline in ns, if SCHED_DEADLINE schedules it.
-    pub deadline_rel_ns: Option<u64>,
-    /// The jobs, numbered from 0.
-    pub jobs: Vec<JobTimes>,
-}
 
 /// Puts jobs into records; they are numbered from 0.
 pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
@@ -79,22 +55,16 @@ pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
     Recorded { records, skipped, unseen, ..*recorded }
 }
 
-pub(super) fn kind_of(record: &Record) -> Option<EventKind> {
-    match Kind::of(record.kind) {
-        Some(Kind::Event(kind)) => Some(kind),
-        _ => None,
-    }
-}
-
 fn is_about_a_thread(record: &Record) -> bool {
     use EventKind::{Block, Preempt, Replenish, Resume, Throttle, Wake};
-    matches!(kind_of(record), Some(Block | Preempt | Replenish | Resume | Throttle | Wake))
+    matches!(record.event_kind(), Some(Block | Preempt | Replenish | Resume | Throttle | Wake))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rings::NONE;
+    use crate::rings::{Kind, NONE};
+    use crate::schedule::JobTimes;
     use crate::schedule::{Member, Origin, Schedule, convert};
     use laxity_oracle::{About, Cause};
 

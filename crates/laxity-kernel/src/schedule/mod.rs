@@ -19,14 +19,17 @@ mod recording;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod thread_jobs;
 mod thread_replay;
 mod windows;
 
 pub use charges::Charges;
-pub use convert::{Member, Origin, Schedule, convert};
-pub use jobs::{JobTimes, ThreadJobs, with_jobs};
+pub use convert::{Origin, Schedule, convert};
+pub use jobs::with_jobs;
 pub use observer::{Observer, Watched, observe};
 pub use recording::{Recorded, Recording, Unseen};
+pub use tasks::Member;
+pub use thread_jobs::{JobTimes, ThreadJobs};
 pub use windows::{MeasuredWindows, Span};
 
 use laxity_model::{Arrival, Duration};

@@ -10,9 +10,21 @@
 //!    a task that leaves ends its job where it was stopped last, or there
 //! ```
 
-use super::Member;
 use laxity_trace::{Event, EventKind};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A thread and its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// The thread's id as the kernel has it.
+    pub tid: u32,
+    /// The task's id in its set.
+    pub task: u32,
+    /// Its relative deadline, in ns. (Where a budget was used up, hosts know the deadline of the next one only.)
+    pub deadline_rel_ns: u64,
+    /// The relative deadline that the kernel was asked for, in ns: a later one where priorities are fixed otherwise.
+    pub asked_deadline_ns: u64,
+}
 
 /// An event and its place among those of its instant: releases and replenishments, then ends, then the rest.
 pub(super) struct Placed {

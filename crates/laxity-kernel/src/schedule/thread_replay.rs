@@ -5,8 +5,7 @@
 //! 1. *A thread that leaves a CPU has come onto it*: at the latest when it began with its job, if it had not begun before.
 //! 2. *A thread that runs after a sleep has been woken up*: D before its deadline where that is new, else not before its release.
 
-use super::Unseen;
-use super::jobs::{JobTimes, ThreadJobs, kind_of};
+use super::{JobTimes, ThreadJobs, Unseen};
 use crate::rings::{Kind, NONE, Record};
 use laxity_trace::EventKind;
 
@@ -58,7 +57,7 @@ impl<'a> ThreadReplay<'a> {
             self.tell(record, EventKind::Release, job.release_ns, number);
         }
         for record in records {
-            let Some(kind) = kind_of(record) else { continue };
+            let Some(kind) = record.event_kind() else { continue };
             let leaves = matches!(kind, EventKind::Preempt | EventKind::Throttle) && record.cpu != NONE;
             if leaves && self.running.is_none() {
                 self.came_unseen(record);
@@ -191,7 +190,7 @@ impl<'a> ThreadReplay<'a> {
         // Between the two there may be word of another deadline.
         let of_now = self.told.iter_mut().rev().take_while(|told| told.job == job && told.time_ns == now);
         let mut left =
-            of_now.filter(|told| matches!(kind_of(told), Some(EventKind::Preempt | EventKind::Throttle)));
+            of_now.filter(|told| matches!(told.event_kind(), Some(EventKind::Preempt | EventKind::Throttle)));
         if let Some(left) = left.next() {
             left.kind = Kind::Event(EventKind::Complete).code();
         }

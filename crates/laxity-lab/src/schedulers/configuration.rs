@@ -1,9 +1,9 @@
 //! Configurations: a scheduler, and perhaps a placement, under one name, such as `p-rm@ffd`.
 
-use super::{Choice, Scheduled as _};
+use super::{Choice, Scheduled};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    AnyScheduler, Diagnostic, LinuxScheduler, Platform, PolicyScheduler, Result, Scheduler, Scope,
+    AnyScheduler, Diagnostic, LinuxScheduler, Platform, Policy, PolicyScheduler, Result, Scheduler, Scope,
     configuration_of, scheduler_of,
 };
 use std::fmt;
@@ -64,6 +64,28 @@ impl Configuration {
             Diagnostic::usage(format!("scheduler `{}` cannot be simulated: {why}", self.name))
                 .hint("`laxity list schedulers` says which can")
         })
+    }
+}
+
+impl Scheduled for Configuration {
+    fn analysed(&self) -> Option<Analysed> {
+        scheduler_of(&self.name).0.parse().ok()
+    }
+
+    fn scope(&self) -> Scope {
+        self.scheduler.scope()
+    }
+
+    fn dedicates_a_core(&self) -> bool {
+        self.policy().map(|own| own.policy).is_some_and(Policy::dedicates_a_core)
+    }
+
+    fn has_servers(&self) -> bool {
+        self.policy().is_some_and(|own| own.policy.has_servers())
+    }
+
+    fn placement(&self) -> Option<Choice> {
+        self.placement
     }
 }
 

@@ -1,8 +1,8 @@
 //! What placing asks of a scheduler, by whatever type it is known.
 
-use super::{Choice, Configuration};
+use super::Choice;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{Policy, Scope, scheduler_of};
+use laxity_model::Scope;
 
 /// A scheduler whose tasks are placed.
 pub trait Scheduled {
@@ -20,28 +20,6 @@ pub trait Scheduled {
 
     /// The placement in its name, such as `p-rm@ffd`.
     fn placement(&self) -> Option<Choice>;
-}
-
-impl Scheduled for Configuration {
-    fn analysed(&self) -> Option<Analysed> {
-        scheduler_of(&self.name).0.parse().ok()
-    }
-
-    fn scope(&self) -> Scope {
-        self.scheduler.scope()
-    }
-
-    fn dedicates_a_core(&self) -> bool {
-        self.policy().map(|own| own.policy).is_some_and(Policy::dedicates_a_core)
-    }
-
-    fn has_servers(&self) -> bool {
-        self.policy().is_some_and(|own| own.policy.has_servers())
-    }
-
-    fn placement(&self) -> Option<Choice> {
-        self.placement
-    }
 }
 
 impl Scheduled for Analysed {

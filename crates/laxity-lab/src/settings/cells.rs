@@ -1,19 +1,14 @@
-//! What is set for the tasks of one cell: priorities or reservations with which the scheduler's own test accepts them, overheads
-//! included, and which the kernel admits. It is asked by placements, too.
+//! The tasks of one cell, and whether the scheduler's own test accepts them with priorities or reservations, overheads included, and the
+//! kernel admits these.
 
 use super::Question;
 use super::limits::Limits;
-use super::order::{Order, order_of};
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::settings::{Granted, Reservation, are_granted, candidates, choose};
+use laxity_analysis::settings::{Granted, Reservation, are_granted, candidates};
 use laxity_analysis::{AnalysedCell, SporadicTask};
 use laxity_model::{CpuList, DeferrableServer, FIFO_LEVELS, LoadSum, PriorityRule, Scheduler, Speed};
-use laxity_place::Acceptance;
 use std::collections::BTreeMap;
-
-/// Choices of reservations that are tried for a cell.
-const CHOICES: u64 = 512;
 
 /// The cells of a scheduler, and the tasks that go there.
 pub struct Cells<'a> {
@@ -34,15 +29,6 @@ pub struct Cells<'a> {
     pub most: Vec<u64>,
     /// Whether a task may miss deadlines.
     pub soft: Vec<bool>,
-}
-
-/// What is set for the tasks of a cell, in their order.
-#[derive(Debug, Clone)]
-pub enum Chosen {
-    /// On a CPU of speed 1.
-    Reservations(Vec<Reservation>),
-    /// The level of each, 0 the highest.
-    Levels(Order, Vec<usize>),
 }
 
 impl<'a> Cells<'a> {
@@ -76,58 +62,6 @@ impl<'a> Cells<'a> {
             numbers: set.real_time().enumerate().map(|(number, (id, _))| (id, number)).collect(),
             working_sets: working_sets_of(set),
         }
-    }
-
-    /// What is set for these tasks, by id, on a cell; nothing if nothing is proven.
-    pub fn choose(&self, cell: usize, ids: &[usize]) -> Option<Chosen> {
-        let (cpus, speed) = &self.cells[cell];
-        let numbers: Vec<usize> = ids.iter().map(|id| self.numbers[id]).collect();
-        let inside =
-            Inside { cells: self, processors: u32::try_from(cpus.len()).ok()?, speed: (*speed)?, numbers };
-        if self.scheduler.rule == PriorityRule::EarliestDeadlineFirst {
-            if !inside.may_be_granted() {
-                return None;
-            }
-            let lists: Vec<_> =
-                inside.numbers.iter().map(|&number| self.candidates[number].clone()).collect();
-            return choose(&lists, CHOICES, |of| inside.grants(of)).map(Chosen::Reservations);
-        }
-        if !inside.is_within_share() {
-            return None;
-        }
-        order_of(&inside).map(|(order, levels)| Chosen::Levels(order, levels))
-    }
-
-    /// What a choice costs, in units of 2^-64 of a core: priorities nothing.
-    pub fn cost(&self, chosen: &Chosen) -> u128 {
-        match chosen {
-            Chosen::Reservations(of) => of.iter().map(bandwidth_q64).sum(),
-            Chosen::Levels(..) => 0,
-        }
-    }
-
-    /// What every choice costs at the least.
-    pub fn least_cost(&self) -> u128 {
-        match self.scheduler.rule {
-            PriorityRule::EarliestDeadlineFirst => {
-                self.candidates.iter().filter_map(|list| list.first()).map(bandwidth_q64).sum()
-            }
-            _ => 0,
-        }
-    }
-}
-
-fn bandwidth_q64(one: &Reservation) -> u128 {
-    (u128::from(one.runtime_ns) << 64) / u128::from(one.period_ns)
-}
-
-impl Acceptance for Cells<'_> {
-    fn name(&self) -> String {
-        format!("what can be set for {}", self.scheduler)
-    }
-
-    fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
-        self.choose(bin, tasks).is_some()
     }
 }
 
@@ -181,7 +115,7 @@ impl Inside<'_> {
     }
 
     /// Whether EDF would meet the deadlines of the tasks as they are: on one CPU no reservations do what that cannot.
-    fn may_be_granted(&self) -> bool {
+    pub fn may_be_granted(&self) -> bool {
         let tasks: Vec<_> = (0..self.numbers.len()).map(|at| (at, self.task(at))).collect();
         let late = tasks.iter().any(|(_, task)| task.deadline_rel_ns > task.period_ns);
         let soft = self.numbers.iter().any(|&number| self.cells.soft[number]);
@@ -189,7 +123,7 @@ impl Inside<'_> {
     }
 
     /// Whether EDF grants these reservations, and the kernel admits them with what overheads add.
-    fn grants(&self, reservations: &[Reservation]) -> bool {
+    pub fn grants(&self, reservations: &[Reservation]) -> bool {
         let served: Vec<_> =
             reservations.iter().map(|one| one.as_task().at_speed(self.speed)).enumerate().collect();
         if !self.judge(&served) {
@@ -266,7 +200,7 @@ impl Inside<'_> {
     }
 
     /// Whether there is room for the tasks in what the kernel leaves to real-time threads.
-    fn is_within_share(&self) -> bool {
+    pub fn is_within_share(&self) -> bool {
         let Some((runtime, period)) = self.cells.limits.fifo_share() else { return true };
         let mut load = LoadSum::new();
         (0..self.numbers.len())

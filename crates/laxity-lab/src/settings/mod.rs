@@ -8,6 +8,7 @@
 pub mod answer;
 mod asked;
 mod cells;
+mod chosen;
 mod limits;
 pub mod measured;
 mod order;
@@ -22,7 +23,8 @@ use crate::analysis::both_verdicts;
 use crate::charges::{Charges, Failed, PlacedSet, kernel_words};
 use crate::deploy;
 use crate::placing::Placed;
-use cells::{Cells, Chosen, Inside, judged_as};
+use cells::{Cells, Inside, judged_as};
+use chosen::Chosen;
 use laxity_analysis::scheduler::{Analysed, Asked as AskedTest};
 use laxity_analysis::settings::Reservation;
 use laxity_analysis::{Guarantee, Work};

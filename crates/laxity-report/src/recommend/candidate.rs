@@ -1,6 +1,5 @@
 //! What is known of a configuration that could be recommended.
 
-use super::criteria::MISS_RATIO_FLOOR;
 use super::objections::{self, Objection};
 use crate::analysis::{self, Guarantee};
 use crate::causes::{self, MissCauses};
@@ -10,6 +9,9 @@ use crate::study::{Configuration, Evidence, Measured, Study};
 use laxity_model::{AnyScheduler, Scope, scheduler_of};
 use laxity_trace::{Host, RunSummary};
 use std::collections::BTreeMap;
+
+/// Shares of missed jobs that differ by no more are a tie.
+pub(super) const MISS_RATIO_FLOOR: f64 = 0.001;
 
 /// One eligible configuration.
 pub(super) struct Candidate<'s> {
@@ -75,6 +77,20 @@ impl<'s> Candidate<'s> {
     /// It missed nothing, and all tasks had that guarantee.
     pub(super) fn served_all(&self) -> bool {
         self.evidence.counts.failed() == 0
+    }
+
+    /// How many jobs it missed, of how many, in words.
+    pub(super) fn missed(&self) -> String {
+        let counts = self.evidence.counts;
+        format!(
+            "{} {} of {}",
+            self.configuration.label,
+            number::count(counts.misses),
+            number::counted(counts.jobs, "job")
+        ) + &match counts.ordinary {
+            0 => String::new(),
+            some => format!(" and refused {} more", number::count(some)),
+        }
     }
 
     /// It missed, but few, and it is proven or simulated that its schedule has no misses.

@@ -1,6 +1,6 @@
 //! What is measured of configurations to tell them apart, and how close is a tie.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, MISS_RATIO_FLOOR};
 use crate::noise::{Layout, Prior, mean, of_count, to_count};
 use crate::number;
 use crate::study::Study;
@@ -9,8 +9,6 @@ use laxity_trace::{Counts, RunSummary};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// Shares of missed jobs that differ by no more are a tie.
-pub(super) const MISS_RATIO_FLOOR: f64 = 0.001;
 /// Mean normalized laxities that differ by no more than this share of a period are a tie.
 const LAXITY_FLOOR: f64 = 0.05;
 /// Maximum tardiness that differs by no more than this share of the shortest period is a tie.

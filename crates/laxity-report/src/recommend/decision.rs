@@ -2,7 +2,6 @@
 
 use super::candidate::Candidate;
 use super::criteria::{Criterion, FAILED_RATIO, LAXITY, MISS_RATIO, twins};
-use super::words::missed;
 use crate::analysis::Guarantee;
 use laxity_model::listed;
 use laxity_trace::Host;
@@ -110,7 +109,7 @@ impl Field<'_, '_> {
         let (clean, others): (Vec<usize>, Vec<usize>) =
             self.left.iter().partition(|&&index| self.candidates[index].served_all());
         if !clean.is_empty() && !others.is_empty() {
-            let others = others.iter().map(|&index| missed(&self.candidates[index]));
+            let others = others.iter().map(|&index| self.candidates[index].missed());
             self.reasons.push(format!("Others missed deadlines: {}.", listed(others)));
             self.narrowed_by(Step::Misses, |index| clean.contains(&index));
         }

@@ -10,19 +10,6 @@ use laxity_model::listed;
 /// Where more than this share of the jobs of a run must be missed to be no noise, runs are short.
 const MANY_OF_RUN: f64 = 0.1;
 
-pub(super) fn missed(candidate: &Candidate<'_>) -> String {
-    let counts = candidate.evidence.counts;
-    format!(
-        "{} {} of {}",
-        candidate.configuration.label,
-        number::count(counts.misses),
-        number::counted(counts.jobs, "job")
-    ) + &match counts.ordinary {
-        0 => String::new(),
-        some => format!(" and refused {} more", number::count(some)),
-    }
-}
-
 pub(super) fn what_it_missed(winner: &Candidate<'_>) -> String {
     let counts = winner.evidence.counts;
     let jobs = number::counted(counts.jobs, "job");
@@ -100,7 +87,7 @@ fn set_apart(candidates: &[Candidate<'_>], decision: &Decision, second: usize) -
             format!("{other} would win only if neither the analysis nor the simulation showed misses.")
         }
         Some(Step::Misses) => {
-            let missed = missed(&candidates[second]);
+            let missed = candidates[second].missed();
             format!("{other} would win if it met every deadline: it missed {}.", &missed[other.len() + 1..])
         }
         Some(Step::Worse(criterion)) => {

@@ -1,21 +1,9 @@
 //! Costs from the CSV files that the field's tools exchange ([`laxity_model::overheads`] has the formats).
 
+use super::Distribution;
 use super::cache_costs::MeasuredDelays;
-use super::{Cost, Costs, Distribution};
-use laxity_model::overheads::{cache_delays_from_csv, overheads_from_csv, samples_from_csv};
+use laxity_model::overheads::{cache_delays_from_csv, samples_from_csv};
 use laxity_model::{Duration, Result};
-
-/// Overheads as functions of the number of tasks. What has no column costs nothing.
-pub(super) fn overheads(text: &str) -> Result<Costs> {
-    let mut costs = Costs::default();
-    let functions = overheads_from_csv(text, Costs::COLUMNS)?;
-    for (cost, function) in costs.each_mut().into_iter().zip(functions) {
-        if let Some(function) = function {
-            *cost = Cost::PiecewiseLinear(function);
-        }
-    }
-    Ok(costs)
-}
 
 /// Cache-related delays as functions of the working set's size.
 pub(super) fn cache_delays(text: &str) -> Result<MeasuredDelays> {
@@ -30,6 +18,7 @@ pub(super) fn samples(text: &str) -> Result<Distribution> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Cost, Costs};
     use super::*;
 
     const OVERHEADS: &str = "\
@@ -41,7 +30,7 @@ TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, RELEASE-LATENCY
 
     #[test]
     fn reads_the_fields_overheads() {
-        let costs = overheads(OVERHEADS).expect("valid");
+        let costs = Costs::from_csv(OVERHEADS).expect("valid");
         let at = |cost: &Cost| [10, 20, 30].map(|n| cost.mean_ns(n));
         assert_eq!(at(&costs.ipi), [1_500, 2_000, 2_500]);
         assert_eq!(at(&costs.scheduling), [2_001; 3], "rounded up, then never less for more tasks");
@@ -77,7 +66,7 @@ TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, RELEASE-LATENCY
 
     #[test]
     fn refuses_what_it_does_not_understand() {
-        let wrong = |text: &str| overheads(text).expect_err(text).to_string();
+        let wrong = |text: &str| Costs::from_csv(text).expect_err(text).to_string();
         for (text, part) in [
             ("", "no values"),
             ("TASK-COUNT,CXS\n", "no values"),

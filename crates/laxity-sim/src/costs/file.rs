@@ -1,7 +1,8 @@
 //! Costs from files: laxity's own TOML, and the field's CSV of overheads.
 
 use super::rows::CostsFile;
-use super::{Costs, field_csv};
+use super::{Cost, Costs};
+use laxity_model::overheads::overheads_from_csv;
 use laxity_model::{Diagnostic, DocumentKind, Duration, Result, STANDARD, read_file};
 use serde_json::Value;
 use std::path::Path;
@@ -29,7 +30,7 @@ pub fn read_costs(path: &Path) -> Result<Costs> {
         |text: &str| path == Path::new(STANDARD) && text.contains("TASK-COUNT") && !text.contains('=');
     read_file(path, |text| {
         if is_csv || looks_like_csv(text) {
-            return field_csv::overheads(text);
+            return Costs::from_csv(text);
         }
         Costs::from_toml(text, path.parent().unwrap_or(Path::new("")))
     })
@@ -43,7 +44,14 @@ impl Costs {
     ///
     /// What is wrong, by line and column.
     pub fn from_csv(text: &str) -> Result<Costs> {
-        field_csv::overheads(text)
+        let mut costs = Costs::default();
+        let functions = overheads_from_csv(text, Costs::COLUMNS)?;
+        for (cost, function) in costs.each_mut().into_iter().zip(functions) {
+            if let Some(function) = function {
+                *cost = Cost::PiecewiseLinear(function);
+            }
+        }
+        Ok(costs)
     }
 
     /// Reads costs in TOML. Files that it names are looked for in `folder`.
@@ -61,7 +69,7 @@ impl CostsFile {
         KIND.check_version(self.version)?;
         let mut costs = match &self.overheads {
             Some(name) => {
-                read_file(&folder.join(name), field_csv::overheads).map_err(|e| e.context("overheads"))?
+                read_file(&folder.join(name), Costs::from_csv).map_err(|e| e.context("overheads"))?
             }
             None => Costs::default(),
         };

@@ -5,6 +5,7 @@ mod answer;
 mod cell;
 mod contradictions;
 mod curve;
+mod curve_file;
 mod metrics;
 mod sampler;
 mod table;
@@ -64,7 +65,7 @@ impl Proofs {
         let (processors, cluster) = (processors(file)?, cluster(file)?);
         let guarantees = guarantees(file)?;
         let clusters = cluster.is_some() && cluster != processors;
-        let (curves, series) = curve::curves(&file.curves, &guarantees, clusters, (beside, own_tests))?;
+        let (curves, series) = curve_file::curves(&file.curves, &guarantees, clusters, (beside, own_tests))?;
         let steps = within("steps", file.steps.unwrap_or(WORK_DEFAULT), u64::MAX)?;
         Ok(Proofs { steps, processors, cluster, guarantees, curves, series })
     }

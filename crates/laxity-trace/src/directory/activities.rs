@@ -1,17 +1,13 @@
 //! What the kernel was at in each recorded run, `activities/run-N.parquet`: beside the events, and read only to verify them.
 
 use super::atomic_file::{io_error, sync_directory, write_atomically};
-use super::events::of_another_run;
-use super::kept::Kept;
-use super::part_name;
+use super::kept::{Kept, of_another_run};
+use super::{ACTIVITIES_DIRECTORY, part_name};
 use crate::activities_file::{self, KernelActivity};
 use laxity_model::{Diagnostic, Result, ShownPath as _, cannot_write};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-/// Name of the directory of activities.
-pub const ACTIVITIES_DIRECTORY: &str = "activities";
 
 fn path_of(directory: &Path, run: u32) -> PathBuf {
     directory.join(ACTIVITIES_DIRECTORY).join(part_name(run))

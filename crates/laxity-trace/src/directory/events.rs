@@ -4,16 +4,13 @@
 //! a run that did not end; the same run made again replaces it.
 
 use super::atomic_file::{diagnostic, io_error, publish, sync_directory, temporary_name};
-use super::kept::Kept;
-use super::{ResultsDirectory, part_name, part_number};
+use super::kept::{Kept, of_another_run};
+use super::{EVENTS_DIRECTORY, ResultsDirectory, part_name, part_number};
 use crate::{Event, EventsReader, EventsWriter};
 use laxity_model::{Diagnostic, Result, ShownPath as _, cannot_write};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-/// Name of the directory of events.
-pub const EVENTS_DIRECTORY: &str = "events";
 
 /// Where the events of a run are.
 pub fn events_path(directory: impl AsRef<Path>, run: u32) -> PathBuf {
@@ -133,12 +130,6 @@ impl Kept {
 /// Errors: those of [`Kept::of`] and [`Kept::open_events`].
 pub fn open_events(directory: impl AsRef<Path>, run: u32) -> Result<Option<EventsReader>> {
     Kept::of(directory.as_ref())?.open_events(run)
-}
-
-/// A file has what it should not have: the `what` of another run.
-pub(super) fn of_another_run(name: &str, what: &str, run: u32) -> Diagnostic {
-    Diagnostic::usage(format!("{name} has the {what} of run {run}"))
-        .hint("put the file back under the name that laxity gave it")
 }
 
 /// The runs of a results directory that have events, in order.

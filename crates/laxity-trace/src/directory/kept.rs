@@ -173,6 +173,12 @@ fn read_sums(text: &[u8]) -> std::result::Result<BTreeMap<String, Sum>, String> 
     Ok(sums)
 }
 
+/// A file has what it should not have: the `what` of another run.
+pub(super) fn of_another_run(name: &str, what: &str, run: u32) -> Diagnostic {
+    Diagnostic::usage(format!("{name} has the {what} of run {run}"))
+        .hint("put the file back under the name that laxity gave it")
+}
+
 fn damaged_sums(path: &Path, why: &str) -> Diagnostic {
     Diagnostic::usage(format!("{} is damaged: {why}", path.shown())).hint(
         "mend the line, or remove the file: what it is about is then read without sums, and nothing tells if that is damaged",

@@ -23,8 +23,8 @@ mod replacement;
 mod rows;
 mod sums;
 
-pub use activities::{ACTIVITIES_DIRECTORY, write_activities};
-pub use events::{EVENTS_DIRECTORY, EventsFile, create_events, events_path, open_events, runs_with_events};
+pub use activities::write_activities;
+pub use events::{EventsFile, create_events, events_path, open_events, runs_with_events};
 pub use kept::{Kept, SUMS_FILE};
 pub use load::{load, load_manifest};
 
@@ -51,6 +51,10 @@ use sums::{Sum, Summing};
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// Name of the table of jobs.
 pub const JOBS_FILE: &str = "jobs.parquet";
+/// Name of the directory of events.
+pub const EVENTS_DIRECTORY: &str = "events";
+/// Name of the directory of activities.
+pub const ACTIVITIES_DIRECTORY: &str = "activities";
 /// Name of the directory of runs that are not merged yet.
 const PARTS: &str = "jobs.parts";
 /// Key of the run's record among the metadata of its part.

@@ -1,6 +1,6 @@
 //! Metrics of simulations that follow what caches hold (lindsay2012, 6.2.1 and 6.2.2).
 
-use super::run::RunSummary;
+use super::run_summary::RunSummary;
 use super::statistics::mean;
 use crate::Host;
 use schemars::JsonSchema;

@@ -3,7 +3,8 @@
 use super::background::BackgroundSummary;
 use super::followed_caches::CacheSummary;
 use super::responses::{ResponseTimes, Responses};
-use super::run::{MissRates, PERCENTILES_ARE_APPROXIMATE, Rates, RunSummary};
+use super::run::PERCENTILES_ARE_APPROXIMATE;
+use super::run_summary::{MissRates, Rates, RunSummary};
 use super::statistics::{Sample, mean, ratio};
 use super::tally::{Counts, Tallies, tally};
 use crate::{ALONE, BackgroundRecord, Host, Manifest, Run, RunStatus};

@@ -1,7 +1,7 @@
 //! The metrics of a run by name: what each is, what it needs of jobs, and whether a run has it. Lists, reasons why one is not there, and
 //! checks of results come from here.
 
-use super::run::RunSummary;
+use super::run_summary::RunSummary;
 
 /// A metric of a run.
 pub struct RunMetric {
