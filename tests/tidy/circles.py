@@ -2,7 +2,7 @@
 
 layers.py looks at the modules at the root of a crate; this looks at all files, also below a module. A path in code is followed, through
 `use` and re-exports, to the file that defines what it names, and the files that need each other are reported together. So a name that is
-taken from `lib.rs` or from a `mod.rs` counts as a need of the file which that takes it from.
+taken from `lib.rs` or a `mod.rs` counts as a need of the file that defines it.
 
 A module's file and the files below it may know each other, as is usual in Rust: a `mod.rs` calls its parts, and they use its types. Tests
 are not looked at: neither modules nor items under `#[cfg(test)]`. Methods are not followed, only what is named by a path.
@@ -71,7 +71,8 @@ class File:
         globs = [path[:-1] for path, name in uses if name == "*" and len(path) > 1]
         self.globs = [path for path in globs if not path[-1][0].isupper()]
         variants = [path for path in globs if path[-1][0].isupper()]
-        self.paths = variants + [path.replace("$", "").split("::") for path in PATH.findall(USE.sub(" ", code))]
+        named = {path.replace("$", "") for path in PATH.findall(USE.sub(" ", code))}
+        self.paths = variants + [path.split("::") for path in sorted(named)]
 
 
 class Crate:

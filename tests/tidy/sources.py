@@ -4,6 +4,8 @@ metric   nothing outside laxity-trace divides one count by another to show the r
 zero     what there is none of is absent, and not 0.0
 unit     an integer field that holds a time says its unit (`_ns`, `_us`, `_ps`; `_at`: an instant in ns; `_parts`: of a ns, as work is
          counted), and one that is named like a time and is none says what it counts (`_ticks`, `_steps`, `_units`, `_lines`)
+width    no comment of Rust, Python or shell, and no line of C, has more than 140 columns, but for rows of tables; the rest of Rust is
+         rustfmt's
 name     no file, function, type or module is called util, misc, helper or manager, nor whatever, whoever, really or telling
 """
 
@@ -26,6 +28,8 @@ STRUCT = re.compile(r"^(?:pub(?:\([^)]*\))? )?struct \w+[^;{\n]*\{\n(.*?)^\}", r
 FIELD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(\w+): (?:Option<|Vec<|\[)?(?:u64|i64|u128|i128)\b", re.MULTILINE)
 NAME = re.compile(r"\b(?:fn|struct|enum|trait|mod|type) \w*(?:[Hh]elper|[Mm]anager|[Mm]isc(?:_|\b)|[Uu]tils?(?:_|\b)|[Ww]hatever|[Ww]hoever|[Rr]eally|[Tt]elling)\w*")
 COMMENT = re.compile(r"^\s*//[^\n]*", re.MULTILINE)
+WIDTH_MAX = 140
+COMMENTS = {".rs": "//", ".py": "#", ".sh": "#", ".bash": "#", ".guest": "#"}
 RULES = ("metric", "zero", "unit", "name")
 EXCEPTIONS = pathlib.Path(__file__).resolve().parent / "exceptions"
 
@@ -52,6 +56,32 @@ def found(crate, text):
     }
 
 
+def comment_of(file):
+    """What comments of a file begin with; nothing of C, whose every line counts; none where the rule of widths is for other files."""
+    if file.suffix in (".c", ".h"):
+        return ""
+    if file.suffix in COMMENTS or file.suffix:
+        return COMMENTS.get(file.suffix)
+    with file.open("rb") as opened:
+        return "#" if opened.read(2) == b"#!" else None
+
+
+def too_wide(text, comment):
+    """Numbers of the lines that are too wide."""
+    row = re.compile(rf"{comment}[!/]?\s*\|" if comment else r"\* \|")
+    lines = ((number, line.strip(), line) for number, line in enumerate(text.split("\n"), 1) if len(line) > WIDTH_MAX)
+    return [number for number, bare, line in lines if bare.startswith(comment) and not row.match(bare)]
+
+
+def wide(files, root):
+    """A fault per line that is too wide."""
+    for file in files:
+        comment = comment_of(file)
+        if comment is not None and file.is_file():
+            for number in too_wide(file.read_text(encoding="utf-8"), comment):
+                yield f"{file.relative_to(root)}:{number}: more than {WIDTH_MAX} columns"
+
+
 def seen():
     """Every rule finds what it is for, and nothing else in what is right."""
     wrong = "struct Job {\n    pub finish: Option<u64>,\n}\nfn helper() -> f64 { met as f64 / all as f64 }\nfn none() { x.unwrap_or(0.0) }\n"
@@ -59,6 +89,10 @@ def seen():
     assert all(len(found("laxity-study", wrong)[rule]) == 1 for rule in RULES), found("laxity-study", wrong)
     assert not any(found("laxity-study", right).values()), found("laxity-study", right)
     assert not found("laxity-trace", wrong)["metric"]
+    long = "x" * WIDTH_MAX
+    assert too_wide(f"//! | {long}\n    // {long}\nlet a = {long};\n", "//") == [2]
+    assert too_wide(f"# | {long}\n# {long}\na = {long}\n", "#") == [2]
+    assert too_wide(f"\tint {long};\n/* */\n", "") == [1]
 
 
 def excepted():
@@ -79,6 +113,7 @@ def production(files, root):
 def faults(files, root):
     """A fault per rule and file that breaks it more often, or less, than tests/tidy/exceptions says."""
     seen()
+    yield from wide(files, root)
     allowed, counts, examples = excepted(), {}, {}
     for path, file in production(files, root):
         for rule, what in found(file.relative_to(root).parts[1], file.read_text(encoding="utf-8")).items():

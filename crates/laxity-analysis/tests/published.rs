@@ -8,8 +8,8 @@
 //!
 //! Of these no published example was at hand, and the papers' own could not be looked up: BAK (Baker 2003), BCL (Bertogna, Cirinei,
 //! Lipari 2005), BCL-iterative (2009), FF-DBF (Baruah et al. 2010), LOAD (Baker, Baruah 2009), LA (Liu, Anderson 2013), G-FL (Erickson,
-//! Anderson 2012), EDZL (Cirinei, Baker 2007), and overhead accounting (Brandenburg 2011). (`fp-rta`, `fp-tda` and `fp-tardiness` have Lehoczky's of 1990 beside
-//! their code, PD2 has the windows of Anderson and Srinivasan in `pfair/`.)
+//! Anderson 2012), EDZL (Cirinei, Baker 2007), and overhead accounting (Brandenburg 2011). (`fp-rta`, `fp-tda` and `fp-tardiness` have
+//! Lehoczky's of 1990 beside their code, PD2 has the windows of Anderson and Srinivasan in `pfair/`.)
 
 use laxity_analysis::{Bounds, SporadicTask, Verdict, Work, catalogue};
 

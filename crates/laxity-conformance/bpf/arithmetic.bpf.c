@@ -133,7 +133,8 @@ __attribute__((section("syscall"), used)) int background(struct lx_rig_numbers *
 	return 0;
 }
 
-/* A task with virtual time in[0] has had the CPU for in[1] at weight in[2], and goes from a queue at in[3] to one at in[4]; slices of in[5]. */
+/* A task with virtual time in[0] has had the CPU for in[1] at weight in[2], and goes from a queue at in[3] to one at in[4]; slices of
+ * in[5]. */
 __attribute__((section("syscall"), used)) int virtual_time(struct lx_rig_numbers *n)
 {
 	u64 vtime = lx_virtual_after(n->in[0], n->in[1], (u32)n->in[2]);

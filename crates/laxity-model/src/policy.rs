@@ -179,8 +179,8 @@ impl fmt::Display for Policy {
 }
 
 /// A policy with its scope and priority rule. Written `edf-bh` (global EDF), `c-edf-bh` (clustered), `p-edf-bh`
-/// (partitioned), with `:rm`, `:dm` or `:fp` behind for fixed priorities, unless the policy has a rule of its own. The names of Linux's schedulers (`g-edf`,
-/// `p-rm` ...) are read too: Linux's structure is push and pull.
+/// (partitioned), with `:rm`, `:dm` or `:fp` behind for fixed priorities, unless the policy has a rule of its own. The names of Linux's
+/// schedulers (`g-edf`, `p-rm` ...) are read too: Linux's structure is push and pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PolicyScheduler {
     /// The policy.

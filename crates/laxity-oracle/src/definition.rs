@@ -137,8 +137,8 @@ impl Definition {
     ///
     /// # Errors
     ///
-    /// A scheduler that is not known or of which there is no definition, a clustered or partitioned run without a placement, a placement that names unknown
-    /// tasks, and what [`Definition::clustered`] refuses.
+    /// A scheduler that is not known or of which there is no definition, a clustered or partitioned run without a placement, a placement
+    /// that names unknown tasks, and what [`Definition::clustered`] refuses.
     pub fn of_run(set: TaskSet, platform: &Platform, run: &Run) -> Result<Self> {
         let scheduler = Defined::of(run)?;
         let ordinary = run.placement.as_ref().map_or(&[][..], |placement| &placement.ordinary);

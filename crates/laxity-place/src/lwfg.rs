@@ -2,8 +2,8 @@
 //!
 //! Tasks are considered by non-increasing working set. The task in turn is gathered with all tasks that share memory with
 //! it and have no place yet, and the group goes as a whole into the next bin in which it fits, around the circle from the
-//! bin used last (cyclic-fit; the listing calls it next-fit, line 7). If there is none, the task that shares least with the one in turn leaves the group,
-//! which is tried again (lines 15 to 17); a task that has left is considered in its own turn. A single task
+//! bin used last (cyclic-fit; the listing calls it next-fit, line 7). If there is none, the task that shares least with the one in turn
+//! leaves the group, which is tried again (lines 15 to 17); a task that has left is considered in its own turn. A single task
 //! that fits nowhere ends the attempt (line 18).
 //!
 //! What the listing leaves open, and what holds here:

@@ -295,7 +295,8 @@ fn whole_walks_cost_what_they_cost_line_by_line() {
     );
 }
 
-/// Totals over many sets, always the same ones, for no single one has to be near: delay and lines from memory by the model, in thousandths of those line by line.
+/// Totals over many sets, always the same ones, for no single one has to be near: delay and lines from memory by the model, in thousandths
+/// of those line by line.
 fn thousandths(writes: bool, ways: Option<usize>, stays: Stays) -> (u64, u64) {
     let mut totals = [0u64; 6];
     for seed in 0..2_000 {

@@ -258,8 +258,9 @@ impl Kind {
         Case { jobs, access_ns, speeds, l1_lines, has_l2, has_l3 }
     }
 
-    /// Over many cases, always the same ones, for no single one has to be near: what was lost by the model in all, and the lines from memory, in thousandths of those line by line; how long
-    /// jobs took, in the same unit: all but the ten of a thousand that are the most below, or above.
+    /// Over many cases, always the same ones, for no single one has to be near: what was lost by the model in all, and the lines from
+    /// memory, in thousandths of those line by line; how long jobs took, in the same unit: all but the ten of a thousand that are the most
+    /// below, or above.
     fn compared(self) -> ([u64; 2], [u64; 2]) {
         let (mut lost, mut memory, mut each) = ([0u64; 2], [0u64; 2], Vec::new());
         for seed in 0..400 {

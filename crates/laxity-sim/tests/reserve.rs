@@ -165,8 +165,8 @@ impl World {
         recording
     }
 
-    /// Says it a second time, unit by unit: which work has the CPU is decided at each by the words of `claims.h` alone. As all times are whole
-    /// units, a scheduler that looks at any time does the same as one that looks at ticks. The finish of each job, and when
+    /// Says it a second time, unit by unit: which work has the CPU is decided at each by the words of `claims.h` alone. As all times are
+    /// whole units, a scheduler that looks at any time does the same as one that looks at ticks. The finish of each job, and when
     /// background work ran.
     fn by_definition(&self) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
         let mut left: Vec<u64> = self.background.iter().map(|task| task.lifetime.as_ns() / UNIT).collect();

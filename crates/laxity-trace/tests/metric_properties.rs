@@ -72,7 +72,8 @@ fn near(left: Option<f64>, right: Option<f64>) -> bool {
     }
 }
 
-/// A job of one of two tasks, whose response time is up to 3 periods, or which was aborted, did not end, was skipped, or was of an ordinary task.
+/// A job of one of two tasks, whose response time is up to 3 periods, or which was aborted, did not end, was skipped, or was of an ordinary
+/// task.
 fn plausible_job() -> impl Strategy<Value = Job> {
     let measured = (
         proptest::option::of(0u64..30 * MS),

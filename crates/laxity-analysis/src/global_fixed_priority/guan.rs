@@ -17,8 +17,8 @@
 //! CI_i(x) = N C_i + (C_i if r >= R_i, else min(C_i - 1, r)), N = floor((x + R_i - C_i) / T_i), r = the remainder.
 //! ```
 //!
-//! These are the paper's (5) to (9) and (12). It writes CI_i as floor((x - C_i) / T_i) C_i + C_i + min(C_i - 1, max(0, (x - C_i) mod T_i - (T_i - R_i))) for x >= C_i,
-//! which is the same; below that the cap x - C_k + 1 decides.
+//! These are the paper's (5) to (9) and (12). It writes CI_i as floor((x - C_i) / T_i) C_i + C_i + min(C_i - 1, max(0, (x - C_i) mod T_i -
+//! (T_i - R_i))) for x >= C_i, which is the same; below that the cap x - C_k + 1 decides.
 //!
 //! The window begins at the first instant from which on all processors execute tasks of higher priority until the job is
 //! released. Just before it at most m - 1 of them executed, so no others had released work left, and each of these has executed

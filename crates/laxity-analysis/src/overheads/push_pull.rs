@@ -9,8 +9,8 @@
 //! 3. One displacement takes `d_i` = (2 (sch + cxs) + cpd_i)/s + 2 c_pre + ipi at most, which is what [`JobLevel`] counts once per job.
 //! 4. A release displaces a job at most once: it begins one chain of pushes, each to a job of lower priority.
 //! 5. Job J of task i, arrived at a, is displaced by releases of jobs that go before it, and of these only by such as are noticed
-//!    while it is pending, or so shortly before that their chain reaches it: within m `d_i`. They have arrived after a - ev - J_j - m `d_i`.
-//!    Under EDF their deadlines are at a + D_i at the latest, also where J itself is late, so that they arrive until a + D_i - D_j.
+//!    while it is pending, or so shortly before that their chain reaches it: within m `d_i`. They have arrived after a - ev - J_j - m
+//!    `d_i`. Under EDF their deadlines are at a + D_i at the latest, also where J itself is late, so that they arrive until a + D_i - D_j.
 //!    Under fixed priorities they arrive until J completes, hence until a + D_i: what is proven is that nothing is late.
 //! 6. So C_i' = C_i'([`JobLevel`]) + `d_i` P_i, where P_i is the sum over the other tasks that can go before it of
 //!    floor((L_j + ev + J_j + m `d_i`)/T_j) + 1; L_j = D_i - D_j under EDF, if that sum is not negative, and D_i under fixed priorities.

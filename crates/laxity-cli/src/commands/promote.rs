@@ -13,8 +13,8 @@ const REFUSED: u8 = 1;
 /// Make a background thread a real-time task of the loaded amp-rm.
 ///
 /// It goes onto the slowest CPU that fits, by exact analysis, and runs nowhere else; sched_yield or blocking ends a job. What
-/// does not fit stays in the background. How late jobs can be is said of it and of the others there: that is proven, of jobs that need no more
-/// than their runtime. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value and CPUs.
+/// does not fit stays in the background. How late jobs can be is said of it and of the others there: that is proven, of jobs that need no
+/// more than their runtime. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value and CPUs.
 #[derive(Args)]
 #[command(after_long_help = "\
 Exit codes: 0 it is a real-time task; 1 refused, with the reason of each CPU; 2 there is no such thread, or it cannot be one; 3 \

@@ -1,8 +1,8 @@
 //! Units of systemd: a service for each thread's program, a target that starts and stops all of them, and a slice with a service that
 //! makes it a partition for each cell.
 //!
-//! 1. systemd knows SCHED_OTHER, SCHED_FIFO and SCHED_RR (systemd.exec(5)). A program of SCHED_DEADLINE is started by `chrt`, one of SCHED_EXT by
-//!    `laxity exec`, and what `chrt` does not know is set by `laxity_apply.py`.
+//! 1. systemd knows SCHED_OTHER, SCHED_FIFO and SCHED_RR (systemd.exec(5)). A program of SCHED_DEADLINE is started by `chrt`, one of
+//!    SCHED_EXT by `laxity exec`, and what `chrt` does not know is set by `laxity_apply.py`.
 //! 2. SCHED_DEADLINE with `CPUAffinity=` fails (EPERM): the mask has to cover the root domain. A cell is a slice with `AllowedCPUs=`, and
 //!    the cell's service makes it a partition, that is a root domain. That needs cgroup v2, which systemd has had as its default since 243.
 //! 3. The target binds to all services: one that ends takes the others with it, as in the script. Where one does not start, the target's

@@ -138,8 +138,8 @@ impl CpuRecords {
         self.runs = None;
     }
 
-    /// The timer of the CPU's budgets was late. If background work was there, it is the one that is to end its server's budget: a request to
-    /// decide that had not come.
+    /// The timer of the CPU's budgets was late. If background work was there, it is the one that is to end its server's budget: a request
+    /// to decide that had not come.
     pub fn server_timer(&self, cpu: u32, late: (u64, u64), found: &mut Found) {
         if (self.other.is_some() || late.0 < self.other_stopped) && found.servers.contains_key(&cpu) {
             found.push(cpu, Cause::Interrupt, late, About::Cpu);

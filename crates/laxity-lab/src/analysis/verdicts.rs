@@ -35,7 +35,8 @@ fn with_response_times(hard: Judgement, placed: &PlacedSet, asked: Asked) -> Jud
 }
 
 /// Whether what the tests do not accept cannot be guaranteed: what they say in the end is exact, and nothing was added for overheads.
-/// Where tasks share a priority, tests are not exact. Whole quanta add nothing where jobs arrive with them, as that is how long processors are given away for.
+/// Where tasks share a priority, tests are not exact. Whole quanta add nothing where jobs arrive with them, as that is how long processors
+/// are given away for.
 pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
     let guarantee = asked.guarantee;
     let conclusive = |test: &dyn Test| {

@@ -167,7 +167,8 @@ fn without((from, to): (u64, u64), (start, end): (u64, u64)) -> impl Iterator<It
 
 impl super::Verification<'_> {
     /// From now on only activities excuse deviations (the definition's transitions should be none) and budgets that are enforced
-    /// late. Replenishments that were noticed off a CPU may be `late`, and a task may wake up to `late` after the last release for a job whose release nothing else tells of.
+    /// late. Replenishments that were noticed off a CPU may be `late`, and a task may wake up to `late` after the last release for a job
+    /// whose release nothing else tells of.
     #[must_use]
     pub fn measured(mut self, late: laxity_model::Duration) -> Self {
         self.order.measured = Some(Measured::new(&self.trace));

@@ -17,8 +17,9 @@
 //! 5. Of the lines that a job writes, a share of `writes / (reads + writes)` becomes stale in every cache that is
 //!    not its CPU's, and has to be fetched from a cache that is, or from memory. Two writers write the same lines.
 //! 6. All this is paid at once when a job starts or goes on, for as many lines as it still has to walk, and counted again as walked
-//!    when it leaves the CPU. It takes as long on a CPU of any speed, which counts for the work alone, with loading from home. A job that leaves within its first walk has paid and loaded as large a share as of that walk and its
-//!    delay has passed; the rest of the delay counts towards what it pays when it goes on.
+//!    when it leaves the CPU. It takes as long on a CPU of any speed, which counts for the work alone, with loading from home. A job that
+//!    leaves within its first walk has paid and loaded as large a share as of that walk and its delay has passed; the rest of the delay
+//!    counts towards what it pays when it goes on.
 //!
 //! So no more lines come from memory than are walked. Against caches simulated line by line (`tests/cache_lines.rs`): whole walks
 //! without writes cost exactly the same; with writes, in total, within 1 %; in caches of 2 to 8 ways up to 10 % too much;

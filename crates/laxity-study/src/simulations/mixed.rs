@@ -51,7 +51,8 @@ impl Mixed {
     ///
     /// # Errors
     ///
-    /// Too many tasks; a reserve that is none, or without background tasks; a server that is not one, that is given although it varies, or lacks its period.
+    /// Too many tasks; a reserve that is none, or without background tasks; a server that is not one, that is given although it varies, or
+    /// lacks its period.
     pub(crate) fn of(file: &MixedFile, axis: &Axis) -> Result<Mixed> {
         let ordinary = file.tasks.unwrap_or(0);
         if ordinary > ORDINARY_MOST {

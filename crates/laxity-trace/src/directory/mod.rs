@@ -208,8 +208,8 @@ impl ResultsDirectory {
         Ok(())
     }
 
-    /// Merges the runs into `jobs.parquet`, writes the final manifest and the sums of what is kept, and puts the directory into the place of earlier
-    /// results. Memory does not grow with the jobs. Gives where the results are, which are this process's to write to
+    /// Merges the runs into `jobs.parquet`, writes the final manifest and the sums of what is kept, and puts the directory into the place
+    /// of earlier results. Memory does not grow with the jobs. Gives where the results are, which are this process's to write to
     /// as long as it keeps that.
     ///
     /// Errors: whatever the file system refuses. Nothing is lost then: [`load`] reads the directory as it is,
