@@ -19,7 +19,9 @@
 //!    work since.
 //!
 //! An interrupt or message that arrives is taken to have been on the way for the whole of its latency before. Zero
-//! latencies, and sections that take no time and so are not recorded, only make pieces shorter.
+//! latencies only make pieces shorter. A section that takes no time is not recorded; where it is a decision that a CPU makes
+//! itself, after a release, and the CPU goes on with other work (the next release, a tick), rule 3 takes it from something else:
+//! that a job is preempted there; or, on a CPU that runs nothing, from the work alone, as a decision changes nothing that shows.
 //!
 //! Complexity: O(1) per event, amortized, in the number of tasks; O(k log k) per deviation with k pieces near it.
 
@@ -216,8 +218,13 @@ impl Windows {
         }
     }
 
-    /// The task's job is stopped on a CPU, and stays in its queue.
+    /// The task's job is stopped on a CPU, which has decided for something else, and stays in its queue.
     pub fn stops(&mut self, cpu: usize, task: u32, now: u64) {
+        self.busy(cpu, now).reschedules = true;
+        self.leaves(cpu, task, now);
+    }
+
+    fn leaves(&mut self, cpu: usize, task: u32, now: u64) {
         self.runs(cpu, None, now);
         let waiting = &mut self.tasks[task as usize].waiting;
         waiting.timer = None;
@@ -229,7 +236,7 @@ impl Windows {
 
     /// The task's job, of this rank until now, has ended on a CPU, or waits for budget, or for something.
     pub fn ends(&mut self, cpu: usize, task: u32, rank: Rank, now: u64) {
-        self.stops(cpu, task, now);
+        self.leaves(cpu, task, now);
         self.tasks[task as usize].timer_cpu = index(cpu);
         self.ending(cpu, rank, now);
     }
@@ -278,10 +285,12 @@ impl Windows {
     /// Records `[from, to)` of what a CPU is at.
     fn record(&mut self, cpu: usize, from: u64, to: u64, now: u64) {
         let Some(busy) = self.cpus[cpu].busy else { return };
+        let decides_itself = self.kernel.structure != Structure::Messages;
         let why = match busy {
             Busy { any: true, .. } => Why::Any,
             Busy { news: Some(rank), .. } => Why::News(rank),
             Busy { reschedules: true, ran, .. } => Why::Reschedules(ran),
+            Busy { ran: None, .. } if decides_itself => Why::Reschedules(None),
             _ => Why::Timer,
         };
         self.add(Piece {

@@ -120,6 +120,56 @@ fn what_is_on_its_way_explains_for_as_long_as_it_may_take() {
     }
 }
 
+/// At 20 us t0 and t1 are released, by the timers of the CPUs where their jobs before ended. CPU 1 handles its release for 2 us, and
+/// decides for t0, which takes no time and is not recorded; then it handles another release for 3 us.
+const DECIDED_BETWEEN: &str = "
+        0 release 0.0 20
+        0 release 1.0 20
+        0 release 2.0 100
+        0 start 0.0 on 0
+        0 start 1.0 on 1
+        2 complete 0.0 20 on 0
+        2 complete 1.0 20 on 1
+        2 start 2.0 on 1
+        20 release 0.1 40
+        20 release 1.1 40
+        20 release-overhead - 2 on 1
+        22 ipi - 1 on 0
+        22 start 1.1 1 on 0
+        22 preempt 2.0 on 1
+        22 release-overhead - 3 on 1
+        24 complete 1.1 40 on 0
+        24 migrate 2.0 1 on 0
+        25 start 0.1 0 on 1
+        27 complete 0.1 40 on 1";
+
+/// Its CPU runs t2, which is preempted then; or nothing, as t2 has ended.
+#[test]
+fn a_decision_that_takes_no_time_explains_what_its_cpu_does_next() {
+    let interrupted = DECIDED_BETWEEN.to_owned();
+    let ended = DECIDED_BETWEEN
+        .replace("22 preempt 2.0 on 1", "")
+        .replace("24 migrate 2.0 1 on 0", "")
+        .replace("20 release 0.1", "19 complete 2.0 100 on 1\n 20 release 0.1");
+    let late = |text: &str| text.replace("25 start", "26 start").replace("27 complete", "28 complete");
+    let preempts_later = DECIDED_BETWEEN
+        .replace("22 preempt 2.0 on 1", "")
+        .replace("24 migrate 2.0 1 on 0", "")
+        .replace("25 start", "25 preempt 2.0 on 1\n 25 migrate 2.0 1 on 0\n 25 start");
+    for (wcet_us, text, violations) in [
+        (90, interrupted.clone(), 0),
+        (90, late(&interrupted), 1),
+        (90, preempts_later, 1),
+        (17, ended.clone(), 0),
+        (17, late(&ended), 1),
+    ] {
+        let definition = edf(&[(2, 20), (2, 20), (wcet_us, 100)], 2, 28);
+        let definition = definition.with_transitions(latencies(Structure::Linked, 2, 0, 0));
+        let verdict = verify(&definition, &trace(&text), 28_000);
+        assert_eq!(verdict.violations.len(), violations, "{verdict}\n{text}");
+    }
+}
+
 /// CPU 1 decides for CPU 0, which tells it that a job has ended.
 #[test]
 fn messages_explain_until_the_dedicated_cpu_has_heard() {
