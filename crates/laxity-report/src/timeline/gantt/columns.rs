@@ -58,11 +58,12 @@ impl Columns {
         self.from_ns + u64::try_from(column).unwrap_or(u64::MAX) * self.span_ns
     }
 
-    /// Columns with a tick, and their labels. Ticks are multiples of 1, 2 or 5 times a power of ten.
+    /// Columns with a tick, and their labels. Ticks are multiples of 1, 2 or 5 times a power of ten; a window near the end of
+    /// 64-bit time may have none.
     pub(super) fn ticks(&self) -> Vec<(usize, String)> {
         let step = tick_step(self.span_ns.saturating_mul(TICK_COLUMNS));
-        let first = self.from_ns.div_ceil(step) * step;
-        let ticks = (0..).map_while(|k: u64| first.checked_add(step.checked_mul(k)?));
+        let first = self.from_ns.checked_next_multiple_of(step);
+        let ticks = std::iter::successors(first, |tick| tick.checked_add(step));
         let ticks = ticks.map_while(|ns| self.at(ns).map(|column| (column, ns)));
         ticks.map(|(column, ns)| (column, exact(ns))).collect()
     }
@@ -105,6 +106,15 @@ mod tests {
         }
         assert_eq!(tick_step(11), 20);
         assert_eq!(Columns::fitting(0, 20_000_000, 45).span_ns, 500_000);
+    }
+
+    #[test]
+    fn a_window_at_the_end_of_time_has_the_ticks_that_there_are() {
+        let columns = |from_ns| Columns::fitting(from_ns, u64::MAX, 40);
+        let first = columns(u64::MAX / 1_000 * 1_000).ticks().first().map(|tick| tick.0);
+        assert_eq!(first, Some(0));
+        // 18446744073709551620 would be the first.
+        assert_eq!(columns(u64::MAX - 4).ticks(), []);
     }
 
     laxity_seeds::properties! {
