@@ -2,8 +2,12 @@
 //!
 //! Each has a lifetime, the time that it runs until it exits, and a run ratio: at the end of every timer tick a task that
 //! runs goes on contending with that probability, else it blocks; a blocked one comes back with the same probability.
+//!
+//! A weight is not in the paper: that of the kernel's background tasks, by which `policy/virtual_time.h` divides the time
+//! between those that wait in one queue. A task as in the paper has the usual one.
 
 use laxity_model::{Diagnostic, Duration, Result};
+use laxity_policy::VirtualTime;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -16,6 +20,22 @@ pub struct BackgroundTask {
     pub lifetime: Duration,
     /// Probability of contending in the next tick, in ppm.
     pub run_ratio_ppm: u32,
+    /// Its share of the time, relative to other background tasks that wait for the same CPUs: 1 to
+    /// [`BackgroundTask::WEIGHT_MAX`].
+    pub weight: u32,
+}
+
+impl BackgroundTask {
+    /// The weight of a task that has none of its own; in the kernel that of nice value 0.
+    pub const WEIGHT_USUAL: u32 = VirtualTime::USUAL_WEIGHT;
+
+    /// The largest weight, as in the kernel (`CGROUP_WEIGHT_MAX`, which sched_ext scales nice values to).
+    pub const WEIGHT_MAX: u32 = 10_000;
+
+    /// Ready from its arrival on until it exits, with the usual weight.
+    pub const fn always_ready(arrival: Duration, lifetime: Duration) -> BackgroundTask {
+        BackgroundTask { arrival, lifetime, run_ratio_ppm: 1_000_000, weight: Self::WEIGHT_USUAL }
+    }
 }
 
 /// All background tasks and the tick at which they decide.
@@ -53,6 +73,7 @@ impl Background {
                     arrival: Duration::from_ns(arrival),
                     lifetime: Duration::from_ns(rng.random_range(1..=1000u64) * TICK.as_ns()),
                     run_ratio_ppm: product.div_ceil(100) * 10_000,
+                    weight: BackgroundTask::WEIGHT_USUAL,
                 }
             })
             .collect();
@@ -63,15 +84,15 @@ impl Background {
     pub fn busy(count: usize, horizon: Duration) -> Background {
         // No core is so fast that it would come to the end of that.
         let lifetime = Duration::from_ns(horizon.as_ns().saturating_mul(1_000).max(1));
-        let task = BackgroundTask { arrival: Duration::ZERO, lifetime, run_ratio_ppm: 1_000_000 };
-        Background { tasks: vec![task; count], tick: TICK }
+        Background { tasks: vec![BackgroundTask::always_ready(Duration::ZERO, lifetime); count], tick: TICK }
     }
 
     /// Refuses what cannot be simulated.
     ///
     /// # Errors
     ///
-    /// Usage errors: a tick of 0, a ratio of 0 or above 1, a lifetime of 0.
+    /// Usage errors: a tick of 0, a ratio of 0 or above 1, a lifetime of 0, a weight of 0 or above
+    /// [`BackgroundTask::WEIGHT_MAX`].
     pub fn check(&self) -> Result<()> {
         if self.tick.is_zero() {
             return Err(Diagnostic::usage("the timer tick is 0; it must be positive").hint("try 1ms"));
@@ -89,6 +110,14 @@ impl Background {
                     "background task {id}: lifetime is 0; it must be positive"
                 ))
                 .hint("give it a lifetime such as 100ms"));
+            }
+            if !(1..=BackgroundTask::WEIGHT_MAX).contains(&task.weight) {
+                return Err(Diagnostic::usage(format!(
+                    "background task {id}: weight {} is not from 1 to {}",
+                    task.weight,
+                    BackgroundTask::WEIGHT_MAX
+                ))
+                .hint(format!("{} is the usual one", BackgroundTask::WEIGHT_USUAL)));
             }
         }
         Ok(())

@@ -157,16 +157,11 @@ enum Timing {
 
 /// Background tasks: for ever, or in bursts.
 fn ordinary(timing: Timing, servers: &Servers, rng: &mut Pcg64) -> Vec<BackgroundTask> {
-    let always = |arrival: Duration, lifetime: Duration| BackgroundTask {
-        arrival,
-        lifetime,
-        run_ratio_ppm: 1_000_000,
-    };
     match timing {
         Timing::DoubleHit => {
             let before = |server: DeferrableServer| server.period().as_ns() - server.budget().as_ns();
             let of_core = |&(_, server): &(u32, DeferrableServer)| {
-                always(Duration::from_ns(before(server)), units(100 * LENGTH))
+                BackgroundTask::always_ready(Duration::from_ns(before(server)), units(100 * LENGTH))
             };
             servers.of.iter().map(of_core).collect()
         }
@@ -174,7 +169,10 @@ fn ordinary(timing: Timing, servers: &Servers, rng: &mut Pcg64) -> Vec<Backgroun
             .map(|_| {
                 let lifetime =
                     if rng.random_range(0..4) == 0 { 10 * LENGTH } else { rng.random_range(1..=8) };
-                always(Duration::from_ns(rng.random_range(0..LENGTH * UNIT)), units(lifetime))
+                BackgroundTask::always_ready(
+                    Duration::from_ns(rng.random_range(0..LENGTH * UNIT)),
+                    units(lifetime),
+                )
             })
             .collect(),
     }

@@ -30,7 +30,7 @@ fn reserve_of(share: u64, window: u64) -> Reserve {
 
 /// Ready from that unit on, until they have run for so many.
 fn always(arrival: u64, lifetime: u64) -> BackgroundTask {
-    BackgroundTask { arrival: units(arrival), lifetime: units(lifetime), run_ratio_ppm: 1_000_000 }
+    BackgroundTask::always_ready(units(arrival), units(lifetime))
 }
 
 fn background_of(tasks: Vec<BackgroundTask>) -> Background {
@@ -281,6 +281,7 @@ fn random(seed: u64) -> (Case, Reserve) {
         arrival: Duration::from_ns(rng.random_range(0..40_000)),
         lifetime: Duration::from_ns(rng.random_range(500..60_000)),
         run_ratio_ppm: [1_000_000, 1_000_000, 700_000, 300_000][rng.random_range(0..4)],
+        weight: BackgroundTask::WEIGHT_USUAL,
     };
     let tasks = (0..count).map(task).collect();
     case.background = Background { tasks, tick: Duration::from_ns(rng.random_range(300..=3_000)) };

@@ -38,7 +38,7 @@ fn set_of(tasks: &[(u64, u64, usize)]) -> TaskSet {
 
 /// Always ready, for so many units from that unit on.
 fn always(arrival: u64, lifetime: u64) -> BackgroundTask {
-    BackgroundTask { arrival: units(arrival), lifetime: units(lifetime), run_ratio_ppm: 1_000_000 }
+    BackgroundTask::always_ready(units(arrival), units(lifetime))
 }
 
 fn server_of(budget: u64, period: u64) -> DeferrableServer {

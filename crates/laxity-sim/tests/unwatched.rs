@@ -11,7 +11,7 @@ use laxity_trace::Job;
 /// One task that runs whenever a CPU is free.
 fn background() -> Background {
     let second = Duration::from_secs(1);
-    let task = BackgroundTask { arrival: Duration::ZERO, lifetime: second, run_ratio_ppm: 1_000_000 };
+    let task = BackgroundTask::always_ready(Duration::ZERO, second);
     Background { tasks: vec![task], tick: Duration::from_ns(3_700) }
 }
 

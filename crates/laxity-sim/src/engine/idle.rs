@@ -11,7 +11,7 @@ use super::masks::Masks;
 use super::queues::{CoreQueue, Queue, Queues};
 use super::servers::Servers;
 use super::{CellState, CpuState, Engine, NEVER, NONE, index_u32};
-use crate::background::{Background, BackgroundSummary};
+use crate::background::{Background, BackgroundSummary, BackgroundTask};
 use crate::observer::Observer;
 use crate::setup::Setup;
 pub(super) use claims::Phase;
@@ -37,6 +37,8 @@ struct Member {
     since_ns: u64,
     ran_ns: u64,
     waited_ns: u64,
+    /// In which proportion to others it gets time.
+    weight: u32,
     vtime: VirtualTime,
     /// The CPU for which it waited or on which it ran last: its virtual time is relative to that. [`NONE`]: it has yet to begin.
     home: u32,
@@ -85,19 +87,21 @@ impl Idle {
             false => Queues::Shared(Queue::default()),
         };
         let cores = cpus.iter().enumerate().filter(|(_, cpu)| open(cpu)).map(|(core, _)| index_u32(core));
-        let member = |state: State| Member {
+        let member = |(state, weight): (State, u32)| Member {
             state,
             since_ns: 0,
             ran_ns: 0,
             waited_ns: 0,
+            weight,
             vtime: VirtualTime::default(),
             home: NONE,
             began: 0,
         };
         let of_the_set = if setup.has_ordinary_tasks() { setup.set.tasks().len() } else { 0 };
         let of_task = |id: usize| if setup.ordinary.contains(&id) { State::Blocked } else { State::Absent };
+        let of_the_set = (0..of_the_set).map(|id| (of_task(id), BackgroundTask::WEIGHT_USUAL));
         let members =
-            setup.background.tasks.iter().map(|_| State::Absent).chain((0..of_the_set).map(of_task));
+            setup.background.tasks.iter().map(|task| (State::Absent, task.weight)).chain(of_the_set);
         Some(Box::new(Idle {
             background: setup.background.clone(),
             members: members.map(member).collect(),
@@ -158,7 +162,7 @@ impl Idle {
             servers.charge(core, now);
         }
         let member = &mut self.members[id as usize];
-        member.vtime = member.vtime.after(now - member.began, VirtualTime::USUAL_WEIGHT);
+        member.vtime = member.vtime.after(now - member.began, member.weight);
         self.turn(id, State::Ready, now);
         Some(id)
     }

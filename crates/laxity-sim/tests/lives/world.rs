@@ -134,13 +134,9 @@ impl World {
 
     fn with_setup<R>(&self, scheduler: PolicyScheduler, act: impl FnOnce(&Setup<'_>) -> R) -> R {
         let (platform, set, changes) = (self.platform(), self.set(), self.changes());
-        let always =
-            BackgroundTask { arrival: Duration::ZERO, lifetime: units(1_000_000), run_ratio_ppm: 1_000_000 };
-        let burst = |&(arrival, lifetime): &(u64, u64)| BackgroundTask {
-            arrival: units(arrival),
-            lifetime: units(lifetime),
-            run_ratio_ppm: 1_000_000,
-        };
+        let always = BackgroundTask::always_ready(Duration::ZERO, units(1_000_000));
+        let burst =
+            |&(arrival, lifetime): &(u64, u64)| BackgroundTask::always_ready(units(arrival), units(lifetime));
         let tasks = (0..self.busy).map(|_| always).chain(self.bursts.iter().map(burst)).collect();
         let background = Background { tasks, tick: units(1) };
         let servers = (0..).zip(&self.servers).filter(|(_, server)| server.1 > 0);
