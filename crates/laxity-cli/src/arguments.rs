@@ -12,7 +12,7 @@ mod values;
 mod write;
 
 pub use import::ImportArguments;
-pub use laxity_lab::simulation::ChangeAt;
+pub use laxity_lab::case::ChangeAt;
 pub use place::PlaceArguments;
 pub use platform::{PlacementArguments, PlatformArguments, one_placement};
 pub use policy::PolicyArguments;

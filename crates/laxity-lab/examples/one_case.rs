@@ -2,6 +2,8 @@
 //!
 //! `sudo cargo run --release -p laxity-lab --example one_case -- DIRECTORY` also measures, and keeps the results there.
 
+use laxity_lab::case::{CaseSettings, Cases, Purpose};
+use laxity_lab::schedulers::Configuration;
 use laxity_lab::{
     Caller, Outcome, Silent, analysis, experiment, internal_role, measure, prove, simulate, simulation,
 };
@@ -13,6 +15,10 @@ use std::sync::atomic::AtomicBool;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 const SCHEDULERS: [&str; 2] = ["p-edf", "g-edf"];
+
+fn schedulers() -> Result<Vec<Configuration>> {
+    SCHEDULERS.into_iter().map(str::parse).collect()
+}
 
 fn caller() -> Caller {
     Caller { observer: Arc::new(Silent), version: "one_case".into(), command: Vec::new() }
@@ -27,23 +33,21 @@ fn set() -> Result<TaskSet> {
 
 /// What is proven of it and what a simulation of a second shows, set by set and scheduler by scheduler.
 pub fn proven_and_simulated() -> Result<[Vec<Outcome>; 2]> {
-    let (sets, platform) = ([set()?], Platform::symmetric(2)?);
-    let analysed = SCHEDULERS.map(str::parse).into_iter().collect::<Result<_>>()?;
-    let proven = prove(&sets, &analysis::Settings::plain(analysed, platform.clone(), &INTERRUPT))?;
-    let simulated = SCHEDULERS.map(str::parse).into_iter().collect::<Result<_>>()?;
-    let settings = simulation::Settings::plain(simulated, Duration::from_secs(1), platform, caller());
-    Ok([proven, simulate(&sets, &settings, &INTERRUPT)?])
+    let (sets, schedulers) = ([set()?], schedulers()?);
+    let settings = CaseSettings::plain(Platform::symmetric(2)?);
+    let cases = Cases::of(&sets, &schedulers, &settings, Purpose::Simulation, &INTERRUPT)?;
+    let proven = prove(&cases, &analysis::Settings::default())?;
+    let second = simulation::Settings::plain(Duration::from_secs(1), caller());
+    Ok([proven, simulate(&cases, &second)?])
 }
 
 /// What a second on two CPUs of this machine shows.
 pub fn measured(out: PathBuf) -> Result<Vec<Outcome>> {
-    let (sets, platform) = ([set()?], Platform::this_machine()?);
-    let schedulers = SCHEDULERS.map(str::parse).into_iter().collect::<Result<_>>()?;
-    let placement = "wfd".parse()?;
-    let second = Duration::from_secs(1);
-    let plain = experiment::Settings::plain(schedulers, second, placement, platform, out, caller());
-    let settings = experiment::Settings { record: true, ..plain };
-    measure(&sets, &settings, &INTERRUPT)
+    let (sets, schedulers) = ([set()?], schedulers()?);
+    let settings = CaseSettings::by_load("wfd".parse()?, Platform::this_machine()?);
+    let cases = Cases::of(&sets, &schedulers, &settings, Purpose::Run, &INTERRUPT)?;
+    let plain = experiment::Settings::plain(Duration::from_secs(1), out, caller());
+    measure(&cases, &experiment::Settings { record: true, ..plain })
 }
 
 fn main() -> ExitCode {

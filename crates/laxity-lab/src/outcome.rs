@@ -1,19 +1,21 @@
 //! The three back ends, and their outcomes: one kind of value, whichever made it.
 //!
-//! [`prove`], [`simulate`] and [`measure`] take task sets under schedulers and give an [`Outcome`] for each run of each of them, in the
-//! order of their own modules. Names of metrics are those of `summary.json`, with a dot between levels (`response_ns.p99`), and of
+//! [`prove`], [`simulate`] and [`measure`] take cases and give an [`Outcome`] for each run of each of them, in the order of their own
+//! modules. Names of metrics are those of `summary.json`, with a dot between levels (`response_ns.p99`), and of
 //! proofs those of [`METRICS_OF_PROOFS`].
 
 use crate::analysis::answer::{BoundsKind, SchedulerAnswer, VerdictAnswer, VerdictName};
+use crate::case::Cases;
+use crate::schedulers::Scheduled;
 use crate::{analysis, experiment, simulation};
-use laxity_model::{Result, TaskSet};
+use laxity_model::Result;
 use laxity_trace::{Job, Manifest, Run, RunSummary, Summary, TaskSummary, events_path};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 /// What an outcome comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -82,28 +84,27 @@ const RESPONSE_BOUND: &str = "response_bound_ns";
 const DEADLINE_BOUND: &str = "deadline_bound_ns";
 const TARDINESS_BOUND: &str = "tardiness_bound_ns";
 
-/// Proves what can be proven of every set under every scheduler ([`analysis::prove`]).
+/// Proves what can be proven of every case ([`analysis::prove`]).
 ///
 /// # Errors
 ///
-/// A scheduler cannot have cells on this platform.
-pub fn prove(sets: &[TaskSet], settings: &analysis::Settings) -> Result<Vec<Outcome>> {
-    let answers = analysis::prove(sets, settings, |_, _| ())?;
+/// No thread can be started.
+pub fn prove<S: Scheduled + Display + Sync>(
+    cases: &Cases<'_, S>,
+    settings: &analysis::Settings,
+) -> Result<Vec<Outcome>> {
+    let answers = analysis::prove(cases, settings, |_, _| ())?;
     Ok(answers.iter().map(Outcome::of_proof).collect())
 }
 
-/// Simulates every set under every scheduler ([`simulation::simulate`]); with jobs and events where there is a directory for results.
+/// Simulates every case ([`simulation::simulate`]); with jobs and events where there is a directory for results.
 ///
 /// # Errors
 ///
 /// What cannot be simulated, and results that cannot be written.
-pub fn simulate(
-    sets: &[TaskSet],
-    settings: &simulation::Settings,
-    interrupt: &'static AtomicBool,
-) -> Result<Vec<Outcome>> {
+pub fn simulate(cases: &Cases<'_>, settings: &simulation::Settings) -> Result<Vec<Outcome>> {
     let mut seen: BTreeMap<u32, (Vec<Job>, Option<PathBuf>)> = BTreeMap::new();
-    let finished = simulation::simulate(sets, settings, interrupt, &mut |run, _, events| {
+    let finished = simulation::simulate(cases, settings, &mut |run, _, events| {
         seen.insert(run.id, (run.jobs.clone(), events.map(Path::to_owned)));
         Ok(())
     })?;
@@ -114,19 +115,14 @@ pub fn simulate(
     Ok(outcomes)
 }
 
-/// Runs every set under every scheduler on this machine ([`experiment::measure`]), with all jobs, and with events where schedules are
-/// recorded.
+/// Runs every case on this machine ([`experiment::measure`]), with all jobs, and with events where schedules are recorded.
 ///
 /// # Errors
 ///
 /// What cannot be run here, and results that cannot be written.
-pub fn measure(
-    sets: &[TaskSet],
-    settings: &experiment::Settings,
-    interrupt: &'static AtomicBool,
-) -> Result<Vec<Outcome>> {
-    let finished = experiment::measure(sets, settings, interrupt)?;
-    let summary = Summary::of(&finished.results, sets)?;
+pub fn measure(cases: &Cases<'_>, settings: &experiment::Settings) -> Result<Vec<Outcome>> {
+    let finished = experiment::measure(cases, settings)?;
+    let summary = Summary::of(&finished.results, cases.sets)?;
     let mut outcomes = Outcome::of_runs(BackEnd::Measurement, &finished.results, &summary);
     for (outcome, run) in outcomes.iter_mut().zip(&finished.results.runs) {
         outcome.events = run.schedule.is_some().then(|| events_path(&settings.out, run.id));

@@ -14,15 +14,16 @@ use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_lab::Steps;
 use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use laxity_lab::analysis::{Settings, WORK_STEPS_DEFAULT, prove, test_name, written};
-use laxity_lab::case;
+use laxity_lab::analysis::{Settings, prove, test_name, written};
+use laxity_lab::case::{CaseSettings, Cases, Purpose, TestSettings, WORK_STEPS_DEFAULT};
 use laxity_lab::charges::{ChargedFile, Charges};
 use laxity_lab::placing::BelowServers;
 use laxity_lab::schedulers::Configuration;
-use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler, ShownPath as _, TaskSet};
+use laxity_model::{
+    Demand, Diagnostic, Duration, Names, Platform, Result, Scheduler, ShownPath as _, TaskSet,
+};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// `laxity analyze`.
@@ -175,21 +176,26 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let sets = arguments.import.read_sets(&arguments.sets)?;
-    sets.iter().try_for_each(case::check_real_time)?;
     check_write(arguments, &sets)?;
-    let settings = settings(arguments, interrupt)?;
+    let (schedulers, of_cases) = of_cases(arguments)?;
+    let cases = Cases::of(&sets, &schedulers, &of_cases, Purpose::Proof, interrupt)?;
+    let settings = Settings {
+        guarantee: arguments.guarantee,
+        sensitivity: arguments.sensitivity,
+        threads: threads(arguments.threads),
+    };
     let caller = terminal::caller();
     let step = Steps::new(1, &*caller.observer).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
-    let schedulers = prove(&sets, &settings, show)?;
+    let answers = prove(&cases, &settings, show)?;
     step.end(None);
     let answer = Answer {
         version: VERSION,
-        platform: settings.placement.platform.name().to_owned(),
-        cores: settings.placement.platform.core_count(),
+        platform: of_cases.platform().name().to_owned(),
+        cores: of_cases.platform().core_count(),
         guarantee: settings.guarantee.into(),
-        interrupted: schedulers.len() < sets.len() * settings.schedulers.len() || interrupt.load(SeqCst),
-        schedulers,
+        interrupted: answers.len() < cases.count() || interrupt.load(SeqCst),
+        schedulers: answers,
     };
     arguments.written.answer(arguments.json, &answer, || text::text(&answer, &sets))?;
     if answer.interrupted {
@@ -223,7 +229,8 @@ fn all_proven(answer: &Answer, guarantee: GuaranteeAnswer) -> bool {
     answer.schedulers.iter().all(|one| one.verdict(guarantee).verdict == VerdictName::Schedulable)
 }
 
-fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Result<Settings> {
+/// The schedulers, and what cases have in common.
+fn of_cases(arguments: &AnalyzeArguments) -> Result<(Vec<Analysed>, CaseSettings)> {
     if arguments.tick.is_zero() {
         return Err(Diagnostic::usage("--tick 0ns: a tick comes every so often").hint("try --tick 1ms"));
     }
@@ -245,17 +252,14 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
     let below = arguments.below.below();
     check_servers(&below, &schedulers, &platform)?;
     arguments.placement.only_choice("analyze")?;
-    Ok(Settings {
-        schedulers,
-        guarantee: arguments.guarantee,
-        test: arguments.test,
-        work_steps: arguments.work,
-        sensitivity: arguments.sensitivity,
+    let of_cases = CaseSettings {
         placement: arguments.placement.settings(platform, below)?,
         charges,
-        threads: threads(arguments.threads),
-        interrupt,
-    })
+        demand: Demand::Wcet,
+        changes: Vec::new(),
+        tests: TestSettings { only: arguments.test, work_steps: arguments.work },
+    };
+    Ok((schedulers, of_cases))
 }
 
 /// Refuses servers where there are none, and of CPUs that are not there.

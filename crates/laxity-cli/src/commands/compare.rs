@@ -1,8 +1,9 @@
 //! `laxity compare`.
 
-use super::{conclude, settings};
+use super::{conclude, of_cases, settings};
 use crate::arguments::{CompareArguments, or_lelli2012};
 use crate::{interrupt, shipped};
+use laxity_lab::case::{Cases, Purpose};
 use laxity_lab::charges::{Charges, Kernel};
 use laxity_lab::experiment;
 use laxity_lab::simulation::Mechanics;
@@ -13,13 +14,15 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let running = &arguments.running;
     let sets = running.import.read_sets(&running.sets)?;
-    let mut settings = settings(running, or_lelli2012(&arguments.schedulers), ("compare", 3))?;
+    let (schedulers, mut of_cases) = of_cases(running, &or_lelli2012(&arguments.schedulers))?;
+    let mut settings = settings(running, ("compare", 3));
     settings.simulate = mechanics(arguments, &sets)?;
-    let kernel = Kernel::running(&settings.platform().cpus(), arguments.assume_no_background);
-    settings.analyse =
-        Some(Charges::of_costs(arguments.costs.as_deref(), shipped::located)?.beside_kernel(kernel));
+    let kernel = Kernel::running(&of_cases.platform().cpus(), arguments.assume_no_background);
+    of_cases.charges = Charges::of_costs(arguments.costs.as_deref(), shipped::located)?.beside_kernel(kernel);
+    settings.analyse = true;
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
-    let finished = experiment::measure(&sets, &settings, interrupt)?;
+    let cases = Cases::of(&sets, &schedulers, &of_cases, Purpose::Run, interrupt)?;
+    let finished = experiment::measure(&cases, &settings)?;
     conclude(&finished, running, |report| report.recommendation().misses_nothing)
 }
 

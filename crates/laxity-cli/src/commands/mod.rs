@@ -26,14 +26,14 @@ pub mod vm;
 
 use crate::arguments::RunningArguments;
 use crate::{output, terminal};
-use laxity_lab::case::RunSettings;
+use laxity_lab::case::{CaseSettings, RunSettings, TestSettings};
+use laxity_lab::charges::{Charges, Kernel};
 use laxity_lab::experiment;
 use laxity_lab::experiment::{DemandModel, Finished, Settings};
 use laxity_lab::placing::BelowServers;
 use laxity_lab::schedulers::{Configuration, Scheduled};
 use laxity_model::{Diagnostic, Duration, Platform, Result, ShownPath as _, cpus_named};
 use laxity_report::Report;
-use laxity_run::PolicyOptions;
 use laxity_trace::{Existing, RunStatus};
 use std::path::Path;
 use std::process::ExitCode;
@@ -68,12 +68,11 @@ fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
     unique
 }
 
-/// The settings that `run` and `compare` share; each of the two has a name and a number of repetitions of its own.
-fn settings(
+/// The schedulers of `run` and `compare`, and what their cases have in common.
+fn of_cases(
     arguments: &RunningArguments,
-    schedulers: Vec<Configuration>,
-    (name, repeat): (&str, u32),
-) -> Result<Settings> {
+    schedulers: &[Configuration],
+) -> Result<(Vec<Configuration>, CaseSettings)> {
     check_length(arguments.duration, arguments.grace)?;
     if arguments.calibration.is_some() && arguments.demand_model != DemandModel::Work {
         return Err(Diagnostic::usage("--calibration: with --demand-model cpu-time nothing is calibrated")
@@ -96,24 +95,33 @@ fn settings(
     let by = |scheduler: &Configuration| scheduler.placed_by(&placement.placement, &platform);
     let schedulers: Vec<Configuration> = unique(schedulers.iter().flat_map(by));
     let below = below(arguments, &schedulers, &platform)?;
+    let kernel = Kernel::running(&platform.cpus(), false);
+    let of_cases = CaseSettings {
+        placement: placement.settings(platform, below)?,
+        charges: Charges::default().beside_kernel(kernel),
+        demand: arguments.demand,
+        changes: Vec::new(),
+        tests: TestSettings::default(),
+    };
+    Ok((schedulers, of_cases))
+}
+
+/// How `run` and `compare` run them; each of the two has a name and a number of repetitions of its own.
+fn settings(arguments: &RunningArguments, (name, repeat): (&str, u32)) -> Settings {
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| Path::new("laxity-results").join(format!("{name}-{stamp}")));
-    let servers = below.servers.clone();
-    Ok(Settings {
+    Settings {
         runs: RunSettings {
-            schedulers,
             duration: arguments.duration,
             grace: arguments.grace,
             repeat: arguments.repeat.unwrap_or(repeat),
             seed: arguments.seed,
-            demand: arguments.demand,
-            placement: placement.settings(platform, below)?,
             existing: Existing::forced(arguments.force),
             caller: terminal::caller(),
         },
         simulate: None,
-        analyse: None,
+        analyse: false,
         repeat_disturbed: arguments.repeat_disturbed,
         overheads: None,
         alone: None,
@@ -122,15 +130,12 @@ fn settings(
         on_miss: arguments.on_miss,
         busy: arguments.busy,
         budget_margin: arguments.budget_margin,
-        policy: PolicyOptions {
-            budget: arguments.policy.budget,
-            batching: arguments.policy.batching,
-            retries_max: arguments.policy.retries,
-            servers,
-        },
+        budget_mode: arguments.policy.budget,
+        batching: arguments.policy.batching,
+        retries_max: arguments.policy.retries,
         record: arguments.record,
         out,
-    })
+    }
 }
 
 /// The servers for background threads and what is promised below them, which one of the schedulers has to know.

@@ -3,7 +3,7 @@
 use crate::arguments::PlaceArguments;
 use crate::{interrupt, output};
 use laxity_lab::analysis::written::in_places;
-use laxity_lab::case::{self, PlacementSettings};
+use laxity_lab::case::{CaseSettings, PlacementSettings};
 use laxity_lab::charges::Charges;
 use laxity_lab::place::{self, Answer, Settings};
 use laxity_lab::placing::BelowServers;
@@ -20,7 +20,6 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let set = arguments.import.read_set(&arguments.set)?;
     laxity_lab::check_interrupt(interrupt, NOTHING)?;
-    case::check_real_time(&set)?;
     let settings = settings(arguments, interrupt)?;
     let (answer, interrupted) = place::place(&set, &settings)?;
     arguments.written.answer(arguments.json, &answer, || table(&answer))?;
@@ -46,15 +45,15 @@ fn settings(arguments: &PlaceArguments, interrupt: &'static AtomicBool) -> Resul
     }
     let (numerator, denominator) = arguments.limit;
     let charges = Charges::default().beside_kernel(machine.kernel_of(&platform, false));
+    let placement = PlacementSettings {
+        below: arguments.below.below(),
+        limit: Some(Utilization::ratio(numerator, denominator)),
+        ..arguments.placement.settings(platform, BelowServers::default())?
+    };
     Ok(Settings {
         scheduler: arguments.scheduler.clone(),
         onto: arguments.onto,
-        placement: PlacementSettings {
-            below: arguments.below.below(),
-            limit: Some(Utilization::ratio(numerator, denominator)),
-            ..arguments.placement.settings(platform, BelowServers::default())?
-        },
-        charges,
+        of_case: CaseSettings { charges, ..CaseSettings::placed(placement) },
         interrupt,
     })
 }

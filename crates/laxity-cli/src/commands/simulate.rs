@@ -5,10 +5,10 @@ use crate::arguments::{SimulateArguments, or_lelli2012, threads};
 use crate::terminal;
 use crate::views::{Shown, Views, heading_of, open, rows};
 use crate::{interrupt, output, shipped};
-use laxity_lab::case::RunSettings;
+use laxity_lab::case::{CaseSettings, Cases, Purpose, RunSettings};
 use laxity_lab::charges::Charges;
 use laxity_lab::report::all_clean;
-use laxity_lab::schedulers::Scheduled;
+use laxity_lab::schedulers::{Configuration, Scheduled};
 use laxity_lab::simulation::{self, Finished, Mechanics, Settings};
 use laxity_model::{Diagnostic, Existing, Reserve, Result, TaskSet};
 use laxity_report::Report;
@@ -25,13 +25,17 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
         return Err(Diagnostic::usage("--force: nothing is written that could replace something")
             .hint("it goes with --out DIR, --perfetto FILE or --html FILE"));
     }
+    let (schedulers, mut of_cases) = of_cases(arguments)?;
     let mut settings = settings(arguments)?;
-    let runs = sets.len() * settings.runs.schedulers.len() * settings.runs.repeat as usize;
+    let kernel = arguments.platform.choice().kernel_of(of_cases.platform(), false);
+    of_cases.charges = Charges::of_costs(arguments.costs.as_deref(), shipped::located)?.beside_kernel(kernel);
+    let cases = Cases::of(&sets, &schedulers, &of_cases, Purpose::Simulation, interrupt)?;
+    let runs = cases.count() * settings.runs.repeat as usize;
     views.check(runs)?;
     // Events that are only looked at go as soon as the program ends.
     let scratch = (views.any() && !settings.events).then(scratch).transpose()?;
     settings.scratch = scratch.as_ref().map(|folder| folder.path().to_owned());
-    let cpus = rows(&settings.runs.placement.platform.cpus());
+    let cpus = rows(&of_cases.platform().cpus());
     let mut show = |run: &Run, set: &TaskSet, events: Option<&Path>| match events.filter(|_| views.any()) {
         None => Ok(()),
         Some(path) => {
@@ -47,7 +51,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
             }
         }
     };
-    let finished = simulation::simulate(&sets, &settings, interrupt, &mut show)?;
+    let finished = simulation::simulate(&cases, &settings, &mut show)?;
     let clean = publish(&finished, arguments, &sets)?;
     if finished.interrupted {
         return Ok(output::interrupted(": what was simulated until then is in the answer"));
@@ -63,7 +67,8 @@ fn scratch() -> Result<tempfile::TempDir> {
     })
 }
 
-fn settings(arguments: &SimulateArguments) -> Result<Settings> {
+/// The schedulers, and what cases have in common.
+fn of_cases(arguments: &SimulateArguments) -> Result<(Vec<Configuration>, CaseSettings)> {
     check_length(arguments.duration, arguments.grace)?;
     let others = arguments.background > 0 || arguments.busy > 0 || !arguments.changes.is_empty();
     let machine = arguments.platform.choice();
@@ -102,18 +107,21 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     if arguments.at_ticks {
         below.tick = TICK;
     }
-    let costs = shipped::costs(arguments.costs.as_deref())?;
-    let charges = Charges::of_costs(arguments.costs.as_deref(), shipped::located)?
-        .beside_kernel(machine.kernel_of(&platform, false));
+    let of_cases = CaseSettings {
+        demand: arguments.demand,
+        changes: arguments.changes.clone(),
+        ..CaseSettings::placed(arguments.placement.settings(platform, below)?)
+    };
+    Ok((schedulers, of_cases))
+}
+
+fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     Ok(Settings {
         runs: RunSettings {
-            schedulers,
             duration: arguments.duration,
             grace: arguments.grace,
             repeat: arguments.repeat,
             seed: arguments.seed,
-            demand: arguments.demand,
-            placement: arguments.placement.settings(platform, below)?,
             existing: Existing::forced(arguments.force),
             caller: terminal::caller(),
         },
@@ -123,7 +131,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             batching: arguments.batching,
             retries_max: arguments.retries,
             interleaving: arguments.interleave,
-            costs,
+            costs: shipped::costs(arguments.costs.as_deref())?,
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
             busy: arguments.busy as usize,
@@ -131,10 +139,8 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
                 arguments.reserve,
                 arguments.reserve_period.unwrap_or(Reserve::WINDOW),
             )?,
-            changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
-        charges,
         out: arguments.out.clone(),
         events: arguments.events,
         scratch: None,

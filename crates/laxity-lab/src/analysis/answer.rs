@@ -1,18 +1,19 @@
 //! What `laxity analyze --json` prints: `schemas/analysis.schema.json`.
 
 use super::verdicts::is_exact;
-use crate::case::reason;
+use crate::case::{Case, reason};
 use crate::charges::kernel_words;
 use crate::charges::{Failed, PlacedSet};
 use crate::placing::FitAnswer;
-use crate::placing::Placed;
+use crate::schedulers::Scheduled;
 use laxity_analysis::overheads::Eaten;
-use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
+use laxity_analysis::scheduler::{Asked, Judgement};
 use laxity_analysis::{Bounds, Guarantee, Verdict};
 use laxity_model::{DeferrableServer, Diagnostic, TaskSet, cpus_named};
 pub use laxity_trace::ProofVerdict as VerdictName;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt::Display;
 
 /// Version of the format.
 pub const VERSION: u32 = 1;
@@ -263,17 +264,19 @@ impl FewestProcessors {
 
 impl SchedulerAnswer {
     /// Nothing is known yet.
-    pub fn new(set: &TaskSet, scheduler: Analysed, placed: Option<&Placed>) -> Self {
+    pub fn new<S: Scheduled + Display>(case: &Case<'_, S>) -> Self {
+        let (set, placed, scheduler) = (case.set, case.placed.as_ref().ok(), case.scheduler.analysed());
         let cells = placed.map_or(&[][..], |placed| &placed.cells);
+        let running = |all: u32| scheduler.map_or(all, |scheduler| scheduler.running(all));
         let cell = |cell: &laxity_model::Cell| CellAnswer {
             cpus: cell.cpus.to_string(),
-            processors: scheduler.running(u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX)),
+            processors: running(u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX)),
             tasks: cell.tasks.iter().map(|&id| set.tasks()[id].name.clone()).collect(),
             server: None,
         };
         SchedulerAnswer {
             task_set: set.name().to_owned(),
-            scheduler: scheduler.to_string(),
+            scheduler: case.scheduler.to_string(),
             placement: placed.map(|placed| placed.record.method.clone()),
             fit: placed.and_then(|placed| placed.fit),
             cells: cells.iter().map(cell).collect(),

@@ -2,9 +2,10 @@
 
 use super::answer::{SchedulerAnswer, VerdictAnswer, VerdictName};
 use super::{Settings, prove};
-use crate::case::PlacementSettings;
+use crate::case::{CaseSettings, Cases, PlacementSettings, Purpose};
 use crate::placing::{BelowServers, FitAnswer, SLOWEST_FIT};
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
+use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{Bounds, DoubleHit, SporadicTask, Work};
 use laxity_model::{Core, Duration, Platform, Policy, ServerChoice, ServerSizes, Speed, Task, TaskSet};
 use laxity_place::{Fitting, Overload};
@@ -28,17 +29,16 @@ fn set_of(tasks: &[Drawn]) -> TaskSet {
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> SchedulerAnswer {
-    let settings = Settings {
-        placement: PlacementSettings {
-            fit: Fitting::Test,
-            overload: Overload::LeastLoaded,
-            below: BelowServers { servers: servers.clone(), ..BelowServers::default() },
-            ..PlacementSettings::by_load(SLOWEST_FIT, platform.clone())
-        },
-        ..Settings::plain(vec![Policy::SINGLE[0].into()], platform.clone(), &NEVER)
-    };
-    let answers = prove(std::slice::from_ref(set), &settings, |_, _| ());
-    answers.expect("valid").remove(0)
+    let settings = CaseSettings::placed(PlacementSettings {
+        fit: Fitting::Test,
+        overload: Overload::LeastLoaded,
+        below: BelowServers { servers: servers.clone(), ..BelowServers::default() },
+        ..PlacementSettings::by_load(SLOWEST_FIT, platform.clone())
+    });
+    let scheduler = Analysed::from(Policy::SINGLE[0]);
+    let (sets, schedulers) = (std::slice::from_ref(set), std::slice::from_ref(&scheduler));
+    let cases = Cases::of(sets, schedulers, &settings, Purpose::Proof, &NEVER).expect("valid");
+    prove(&cases, &Settings::default(), |_, _| ()).expect("threads").remove(0)
 }
 
 fn entrant(set: &TaskSet, id: usize) -> Entrant {

@@ -2,21 +2,18 @@
 
 use super::answer::VerdictAnswer;
 use super::verdicts;
-use crate::case::Case;
-use crate::charges::{Charges, Failed, PlacedSet, TRIAL_WORK};
-use crate::schedulers::{Configuration, Scheduled as _};
-use laxity_analysis::scheduler::Asked;
-use laxity_analysis::{Guarantee, Work};
-use laxity_model::{Platform, ServerSizes, TaskSet};
+use crate::case::{Case, CaseSettings};
+use crate::charges::{Failed, PlacedSet};
+use crate::schedulers::Scheduled as _;
+use laxity_analysis::Guarantee;
+use laxity_model::{Platform, TaskSet};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 use std::sync::atomic::AtomicBool;
 
-/// What is proven of a set under a configuration, or why nothing is. Nothing if no analysis knows its scheduler.
+/// What is proven of a case on its machine as demands see it, or why nothing is. Nothing if no analysis knows its scheduler.
 pub fn analyse_beside(
-    case: &Case<'_, Configuration>,
+    case: &Case<'_>,
     platform: &Platform,
-    charges: &Charges,
-    servers: &ServerSizes,
     interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
     let (set, scheduler) = (case.set, &case.scheduler.name);
@@ -39,12 +36,12 @@ pub fn analyse_beside(
     let proofs = match &case.placed {
         Err(_) => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Ok(placed) => {
-            let charge = charges.of(analysed, platform);
-            let servers = if analysed.has_servers() { servers } else { &ServerSizes::NONE };
-            match PlacedSet::of(set, analysed, platform, placed, charge, servers) {
+            let of_case = case.settings;
+            let charge = of_case.charges.of(analysed, platform);
+            match PlacedSet::of(set, analysed, platform, placed, charge, of_case.servers(&analysed)) {
                 Ok(placed) => {
-                    assumptions = charges.assumptions(analysed, placed.processors_max());
-                    proofs(set, &placed, charges, interrupt)
+                    assumptions = of_case.charges.assumptions(analysed, placed.processors_max());
+                    proofs(set, &placed, of_case, interrupt)
                 }
                 Err(Failed { assumption, .. }) => {
                     [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))
@@ -58,12 +55,11 @@ pub fn analyse_beside(
 fn proofs(
     set: &TaskSet,
     placed: &PlacedSet,
-    charges: &Charges,
+    of_case: &CaseSettings,
     interrupt: &'static AtomicBool,
 ) -> [ProofRecord; 2] {
     let names = placed.names(set);
-    let work = Work::steps(TRIAL_WORK).unless(interrupt);
-    let asked = |guarantee| Asked { work, beside: charges.beside(), ..Asked::of(guarantee) };
+    let asked = |guarantee| of_case.asked_in_trials(guarantee, interrupt);
     let [hard, soft] = verdicts::both(placed, asked);
     [(hard, Guarantee::Hard), (soft, Guarantee::Soft)].map(|(judgement, guarantee)| {
         let answer = VerdictAnswer::of(&judgement, &names, placed, asked(guarantee));

@@ -12,7 +12,7 @@
 
 use super::answer::LargestScaling;
 use super::sensitivity::{Trial, anew, asked, trial};
-use super::{Settings, verdicts};
+use super::{Judge, verdicts};
 use crate::case::PlacementSettings;
 use crate::charges::PlacedSet;
 use laxity_analysis::Guarantee;
@@ -26,33 +26,33 @@ const RESOLUTION: u64 = 1_000;
 const FACTOR_MAX: u64 = 1 << 20;
 
 /// With the tasks in the one cell that they share; nothing if it was interrupted.
-pub fn in_one_cell(placed: &PlacedSet, settings: &Settings) -> Option<LargestScaling> {
+pub fn in_one_cell(placed: &PlacedSet, judge: &Judge<'_>) -> Option<LargestScaling> {
     let mut tasks = placed.tasks.clone();
-    let found = largest(settings, false, |factor| {
+    let found = largest(judge, false, |factor| {
         for (scaled, task) in tasks.iter_mut().zip(&placed.tasks) {
             scaled.wcet_ns = times(task.wcet_ns, factor);
         }
-        trial(placed, &tasks, settings)
+        trial(placed, &tasks, judge)
     });
-    let nothing_above = verdicts::is_monotonic(placed, asked(settings)) && !found.out_of_work;
-    (!settings.is_interrupted()).then_some(LargestScaling { nothing_above, ..found })
+    let nothing_above = verdicts::is_monotonic(placed, asked(judge)) && !found.out_of_work;
+    (!judge.is_interrupted()).then_some(LargestScaling { nothing_above, ..found })
 }
 
 /// With the tasks placed anew for each factor; nothing if it was interrupted.
-pub fn placed_anew(set: &TaskSet, scheduler: Analysed, settings: &Settings) -> Option<LargestScaling> {
-    let placement = PlacementSettings { ilp_time_limit: None, ..settings.placement.clone() };
-    let found = largest(settings, true, |factor| {
-        if settings.is_interrupted() {
+pub fn placed_anew(set: &TaskSet, scheduler: Analysed, judge: &Judge<'_>) -> Option<LargestScaling> {
+    let placement = PlacementSettings { ilp_time_limit: None, ..judge.of_case.placement.clone() };
+    let found = largest(judge, true, |factor| {
+        if judge.is_interrupted() {
             return Trial::Not;
         }
         let Some(set) = scaled(set, factor) else { return Trial::Not };
-        anew(&set, scheduler, &placement, settings).unwrap_or(Trial::Not)
+        anew(&set, scheduler, &placement, judge).unwrap_or(Trial::Not)
     });
-    let nothing_above = is_beyond(set, found.numerator + 1, &settings.placement.platform, settings.guarantee);
-    (!settings.is_interrupted()).then_some(LargestScaling { nothing_above, ..found })
+    let nothing_above = is_beyond(set, found.numerator + 1, judge.of_case.platform(), judge.guarantee);
+    (!judge.is_interrupted()).then_some(LargestScaling { nothing_above, ..found })
 }
 
-fn largest(settings: &Settings, placed_anew: bool, mut at: impl FnMut(u64) -> Trial) -> LargestScaling {
+fn largest(judge: &Judge<'_>, placed_anew: bool, mut at: impl FnMut(u64) -> Trial) -> LargestScaling {
     let mut out_of_work = false;
     let numerator = bisected(&mut |factor| {
         let found = at(factor);
@@ -60,7 +60,7 @@ fn largest(settings: &Settings, placed_anew: bool, mut at: impl FnMut(u64) -> Tr
         found == Trial::Proven
     });
     LargestScaling {
-        guarantee: settings.guarantee.into(),
+        guarantee: judge.guarantee.into(),
         numerator,
         denominator: RESOLUTION,
         placed_anew,

@@ -5,15 +5,14 @@
 //!
 //! Each trial may take a number of steps, fewer than a verdict: the same on every machine.
 
-use super::Settings;
+use super::Judge;
 use super::answer::FewestProcessors;
-use super::places::{by_admission, wanted};
-use crate::case::PlacementSettings;
-use crate::charges::{PlacedSet, TRIAL_WORK};
+use crate::case::{PlacementSettings, by_admission, wanted};
+use crate::charges::PlacedSet;
 use crate::places::Finder;
 use crate::placing::{BelowServers, Placed};
 use laxity_analysis::scheduler::{Analysed, Asked};
-use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
+use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
 
 /// What a trial has shown.
@@ -28,18 +27,13 @@ pub enum Trial {
 }
 
 /// What is asked in a trial.
-pub fn asked(settings: &Settings) -> Asked {
-    Asked { work: trial_work(settings), ..settings.asked(settings.guarantee) }
-}
-
-/// What a test may take of each cell in a trial.
-pub fn trial_work(settings: &Settings) -> Work {
-    Work::steps(settings.work_steps.min(TRIAL_WORK)).unless(settings.interrupt)
+pub fn asked(judge: &Judge<'_>) -> Asked {
+    judge.of_case.asked_in_trials(judge.guarantee, judge.interrupt)
 }
 
 /// Of tasks in places.
-pub fn trial(placed: &PlacedSet, tasks: &[SporadicTask], settings: &Settings) -> Trial {
-    match placed.judge_with(tasks, asked(settings)).verdict {
+pub fn trial(placed: &PlacedSet, tasks: &[SporadicTask], judge: &Judge<'_>) -> Trial {
+    match placed.judge_with(tasks, asked(judge)).verdict {
         Verdict::Schedulable(_) => Trial::Proven,
         Verdict::NotProven(NotProven { out_of_work: true, .. }) => Trial::OutOfWork,
         _ => Trial::Not,
@@ -47,9 +41,9 @@ pub fn trial(placed: &PlacedSet, tasks: &[SporadicTask], settings: &Settings) ->
 }
 
 /// The fewest identical processors on which a set is proven, placed anew on each number of them.
-pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings) -> FewestProcessors {
-    let mut answer = FewestProcessors::new(settings.guarantee.into());
-    let cell = match cell_size(scheduler, settings) {
+pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, judge: &Judge<'_>) -> FewestProcessors {
+    let mut answer = FewestProcessors::new(judge.guarantee.into());
+    let cell = match cell_size(scheduler, judge) {
         _ if set.real_time().any(|(_, task)| task.affinity.is_some()) => {
             return answer.because("tasks name the CPUs that they may run on");
         }
@@ -58,8 +52,8 @@ pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings
     };
     let dedicated = u32::from(scheduler.dedicates_a_processor());
     for count in counts(set, cell, dedicated) {
-        let found = on(count, cell, set, scheduler, settings);
-        if settings.is_interrupted() {
+        let found = on(count, cell, set, scheduler, judge);
+        if judge.is_interrupted() {
             return answer.because("interrupted");
         }
         answer.tried_to = count;
@@ -76,8 +70,8 @@ pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings
 }
 
 /// Processors in each cell: none if one cell has them all.
-fn cell_size(scheduler: Analysed, settings: &Settings) -> Result<Option<u32>, &'static str> {
-    let PlacementSettings { platform, below, .. } = &settings.placement;
+fn cell_size(scheduler: Analysed, judge: &Judge<'_>) -> Result<Option<u32>, &'static str> {
+    let PlacementSettings { platform, below, .. } = &judge.of_case.placement;
     if platform.cores().iter().any(|core| core.speed != Speed::UNIT) {
         return Err("CPUs have other speeds than 1");
     }
@@ -118,19 +112,19 @@ fn on(
     cell: Option<u32>,
     set: &TaskSet,
     scheduler: Analysed,
-    settings: &Settings,
+    judge: &Judge<'_>,
 ) -> Result<Trial, &'static str> {
     let platform = platform(count, cell).ok_or("no such platform")?;
     // As many as a hard admission needs, where that is what is to be proven.
-    let double_hit = match settings.guarantee {
+    let double_hit = match judge.guarantee {
         Guarantee::Hard => DoubleHit::Counted,
-        Guarantee::Soft => settings.placement.below.double_hit,
+        Guarantee::Soft => judge.of_case.placement.below.double_hit,
     };
-    let below = BelowServers { double_hit, ..settings.placement.below.clone() };
-    anew(set, scheduler, &PlacementSettings { platform, below, ..settings.placement.clone() }, settings)
+    let below = BelowServers { double_hit, ..judge.of_case.placement.below.clone() };
+    anew(set, scheduler, &PlacementSettings { platform, below, ..judge.of_case.placement.clone() }, judge)
 }
 
-/// Of a set that is placed as an analysis places it, by other settings.
+/// Of a set that is placed as an analysis places it, by other judge.
 ///
 /// # Errors
 ///
@@ -139,18 +133,18 @@ pub fn anew(
     set: &TaskSet,
     scheduler: Analysed,
     placement: &PlacementSettings,
-    settings: &Settings,
+    judge: &Judge<'_>,
 ) -> Result<Trial, &'static str> {
-    let guarantees = &[settings.guarantee];
-    let finder = Finder { guarantees, ..settings.finder(placement, scheduler) };
-    if let Some(admitted) = by_admission(set, scheduler, placement, settings) {
+    let guarantees = &[judge.guarantee];
+    let finder = Finder { guarantees, ..judge.of_case.finder(placement, &scheduler, judge.interrupt) };
+    if let Some(admitted) = by_admission(set, &scheduler, placement, judge.interrupt) {
         let Ok(placed) = admitted else { return Ok(Trial::Not) };
-        return judged(set, scheduler, &placement.platform, &placed, settings);
+        return judged(set, scheduler, &placement.platform, &placed, judge);
     }
     let name = scheduler.to_string();
-    let wanted = wanted(set, scheduler, &name, &placement.platform);
+    let wanted = wanted(set, &scheduler, &name, &placement.platform);
     match finder.find(wanted, finder.by_load(set, wanted.scope, wanted.dedicated)) {
-        Ok(placed) => judged(set, scheduler, &placement.platform, &placed, settings),
+        Ok(placed) => judged(set, scheduler, &placement.platform, &placed, judge),
         Err(_) => Ok(Trial::Not),
     }
 }
@@ -160,13 +154,13 @@ fn judged(
     scheduler: Analysed,
     platform: &Platform,
     placed: &Placed,
-    settings: &Settings,
+    judge: &Judge<'_>,
 ) -> Result<Trial, &'static str> {
     // The processors are more or fewer of those that there are, and as near to each other.
-    let charge = settings.charges.of(scheduler, &settings.placement.platform);
-    let seen = PlacedSet::of(set, scheduler, platform, placed, charge, &settings.placement.below.servers);
+    let charge = judge.of_case.charges.of(scheduler, judge.of_case.platform());
+    let seen = PlacedSet::of(set, scheduler, platform, placed, charge, judge.of_case.servers(&scheduler));
     let seen = seen.map_err(|failed| failed.assumption)?;
-    Ok(trial(&seen, &seen.tasks, settings))
+    Ok(trial(&seen, &seen.tasks, judge))
 }
 
 fn platform(count: u32, cell: Option<u32>) -> Option<Platform> {

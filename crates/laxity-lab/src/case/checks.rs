@@ -1,7 +1,6 @@
 //! What is refused before anything is proven, simulated or run.
 
-use crate::schedulers::Configuration;
-use laxity_model::{AnyScheduler, Diagnostic, Duration, Failure, Result, TaskSet};
+use laxity_model::{Diagnostic, Duration, Failure, Result, TaskSet};
 
 /// Memory for a job: its orders and record while it runs, and its row when all results are evaluated.
 pub const BYTES_PER_JOB: u128 = 400;
@@ -21,16 +20,6 @@ pub fn check_real_time(set: &TaskSet) -> Result<()> {
     }
     Err(Diagnostic::usage(format!("task set `{}` has no real-time task", set.name()))
         .hint("give at least one task kind = \"real-time\" (the default)"))
-}
-
-/// Refuses a set without the priorities by which one of the schedulers goes.
-pub fn check_priorities(set: &TaskSet, schedulers: &[Configuration]) -> Result<()> {
-    let rule = |scheduler: &Configuration| match &scheduler.scheduler {
-        AnyScheduler::Linux(linux) => linux.rule(),
-        AnyScheduler::Policy(own) => Some(own.rule),
-    };
-    let check = |scheduler: &Configuration| rule(scheduler).map_or(Ok(()), |rule| rule.check(set, scheduler));
-    schedulers.iter().try_for_each(check)
 }
 
 /// About how many jobs the real-time tasks release in `[0, duration)`.

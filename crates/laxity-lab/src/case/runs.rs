@@ -1,17 +1,15 @@
 //! What `run`, `compare` and `simulate` are all told, and how their results say it.
 
-use super::{Case, PlacementSettings};
+use super::{Case, CaseSettings, Cases};
 use crate::observer::Caller;
-use crate::schedulers::{Choice, Configuration, Scheduled as _};
-use laxity_model::{Demand, Duration, Platform, TaskSet};
+use crate::schedulers::{Choice, Scheduled as _};
+use laxity_model::{Duration, Platform, TaskSet};
 use laxity_trace::{ALONE, Existing, Host, Machine, Manifest, RESULTS_VERSION, Run, RunStatus};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// What runs and simulations are told.
+/// What runs and simulations are told of their cases.
 pub struct RunSettings {
-    /// Under which schedulers.
-    pub schedulers: Vec<Configuration>,
     /// Releases happen in `[0, duration)`.
     pub duration: Duration,
     /// How much longer than `duration` jobs may run.
@@ -20,10 +18,6 @@ pub struct RunSettings {
     pub repeat: u32,
     /// Seed of everything random.
     pub seed: u64,
-    /// How much of its WCET a job asks for.
-    pub demand: Demand,
-    /// Where tasks go.
-    pub placement: PlacementSettings,
     /// Whether results that are there may be replaced.
     pub existing: Existing,
     /// The program that calls.
@@ -31,33 +25,13 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
-    /// One run under each of these schedulers: jobs that take their WCETs and run on when they are late; results replace no others.
-    pub fn plain(
-        schedulers: Vec<Configuration>,
-        duration: Duration,
-        placement: PlacementSettings,
-        caller: Caller,
-    ) -> Self {
-        RunSettings {
-            schedulers,
-            duration,
-            grace: None,
-            repeat: 1,
-            seed: 0,
-            demand: Demand::Wcet,
-            placement,
-            existing: Existing::Refuse,
-            caller,
-        }
+    /// One run of each case, whose results replace no others.
+    pub fn plain(duration: Duration, caller: Caller) -> Self {
+        RunSettings { duration, grace: None, repeat: 1, seed: 0, existing: Existing::Refuse, caller }
     }
 
     /// A run of a case that is still to be made, or is not made for a reason.
-    pub fn run(
-        &self,
-        id: usize,
-        case: &Case<'_, Configuration>,
-        (host, repetition, why): (Host, u32, String),
-    ) -> Run {
+    pub fn run(&self, id: usize, case: &Case<'_>, (host, repetition, why): (Host, u32, String)) -> Run {
         Run {
             repetition,
             placement: case.placed.as_ref().ok().map(|placed| placed.record.clone()),
@@ -82,7 +56,7 @@ impl RunSettings {
     /// platform of simulated runs, if there are any.
     pub fn manifest(
         &self,
-        sets: &[TaskSet],
+        cases: &Cases<'_>,
         machine: Machine,
         simulated: Option<&Platform>,
         own: BTreeMap<String, String>,
@@ -96,43 +70,44 @@ impl RunSettings {
             seed: self.seed,
             platform: simulated.map(Platform::to_json_value),
             machine,
-            task_sets: sets.iter().map(TaskSet::to_json_value).collect(),
-            options: self.options().into_iter().chain(own).collect(),
+            task_sets: cases.sets.iter().map(TaskSet::to_json_value).collect(),
+            options: self.options(cases).into_iter().chain(own).collect(),
             background: Vec::new(),
             analysis: Vec::new(),
             runs,
         }
     }
 
-    fn options(&self) -> BTreeMap<String, String> {
-        let placement = &self.placement;
+    fn options(&self, cases: &Cases<'_>) -> BTreeMap<String, String> {
+        let CaseSettings { placement, demand, .. } = cases.settings;
         let limit = placement.ilp_time_limit.map(|limit| ("ilp-time-limit".to_owned(), limit.to_string()));
         let common = [
-            ("demand".to_owned(), self.demand.to_string()),
+            ("demand".to_owned(), demand.to_string()),
             ("duration".to_owned(), self.duration.to_string()),
             ("fit".to_owned(), placement.fit.to_string()),
             ("overload".to_owned(), placement.overload.to_string()),
-            ("placement".to_owned(), self.placement_of_all()),
+            ("placement".to_owned(), placement_of_all(cases)),
             ("repeat".to_owned(), self.repeat.to_string()),
         ];
         common.into_iter().chain(limit).collect()
     }
+}
 
-    /// The placements that a manifest names for all runs, each of which says its own: those that are compared, or amp-rm's where there
-    /// are no others.
-    fn placement_of_all(&self) -> String {
-        let mut compared: Vec<Choice> = Vec::new();
-        for choice in self.schedulers.iter().filter_map(|one| one.placement) {
-            if !compared.contains(&choice) {
-                compared.push(choice);
-            }
+/// The placements that a manifest names for all runs, each of which says its own: those that are compared, or amp-rm's where there
+/// are no others.
+fn placement_of_all(cases: &Cases<'_>) -> String {
+    let mut compared: Vec<Choice> = Vec::new();
+    for choice in cases.schedulers.iter().filter_map(|one| one.placement) {
+        if !compared.contains(&choice) {
+            compared.push(choice);
         }
-        if !compared.is_empty() {
-            return compared.iter().map(Choice::to_string).collect::<Vec<_>>().join(",");
-        }
-        match self.schedulers.iter().all(|scheduler| scheduler.has_servers()) {
-            true => self.placement.amp_rm.to_string(),
-            false => self.placement.choice.to_string(),
-        }
+    }
+    if !compared.is_empty() {
+        return compared.iter().map(Choice::to_string).collect::<Vec<_>>().join(",");
+    }
+    let placement = &cases.settings.placement;
+    match cases.schedulers.iter().all(|scheduler| scheduler.has_servers()) {
+        true => placement.amp_rm.to_string(),
+        false => placement.choice.to_string(),
     }
 }

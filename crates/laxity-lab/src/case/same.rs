@@ -1,7 +1,6 @@
 //! Configurations that differ by their placements only, and come out with the same places: they are one.
 
 use super::Case;
-use crate::schedulers::Configuration;
 use laxity_model::{Cell, scheduler_of};
 
 /// A configuration that is another one.
@@ -31,7 +30,7 @@ type CellsBySet = Vec<(usize, Vec<Cell>)>;
 
 /// Drops the configurations whose tasks have, in every set, the places that they have under an earlier one of the same scheduler; which
 /// ones.
-pub fn drop_same(cases: &mut Vec<Case<'_, Configuration>>) -> Vec<Same> {
+pub fn drop_same(cases: &mut Vec<Case<'_>>) -> Vec<Same> {
     let mut all: Vec<(String, Option<CellsBySet>)> = Vec::new();
     if cases.iter().all(|case| scheduler_of(&case.scheduler.name).1.is_none()) {
         return Vec::new();

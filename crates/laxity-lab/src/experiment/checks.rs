@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::work::check_jobs;
-use crate::case::{BYTES_PER_JOB, check_priorities, check_real_time, expected_jobs};
+use crate::case::{BYTES_PER_JOB, Cases, expected_jobs};
 use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
 use laxity_place::Overload;
 use std::collections::BTreeMap;
@@ -38,29 +38,27 @@ pub fn alone_duration(set: &TaskSet, span: Duration) -> Result<Duration> {
 }
 
 /// Refuses sets that no scheduler could keep up with on this platform, unless overload is asked for.
-pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
-    let cores = settings.platform().core_count();
-    for set in sets {
-        settings.platform().check_affinities(set)?;
+pub fn check_load(cases: &Cases<'_>, settings: &Settings) -> Result<()> {
+    let placement = &cases.settings.placement;
+    let cores = placement.platform.core_count();
+    for set in cases.sets {
         let above = set.load().exceeds(cores as u64);
-        if above && settings.runs.placement.overload == Overload::Refuse {
+        if above && placement.overload == Overload::Refuse {
             return Err(Diagnostic::usage(format!(
                 "task set `{}`: its utilization {} exceeds the {cores} CPUs used ({})",
                 set.name(),
                 set.utilization(),
-                settings.platform().cpus()
+                placement.platform.cpus()
             ))
             .hint("use more CPUs or less load, or run it overloaded with --overload least-loaded"));
         }
-        check_real_time(set)?;
-        check_priorities(set, &settings.runs.schedulers)?;
         check_jobs(set, settings.runs.duration)?;
         check_alone(set, settings)?;
         working_sets(set)
             .and_then(|working_sets| laxity_run::check_memory(&working_sets))
             .map_err(|e| e.context(format!("task set `{}`", set.name())))?;
     }
-    check_records(sets, settings)
+    check_records(cases, settings)
 }
 
 /// How many bytes the working set of each task needs, by its name; what a group shares is there once.
@@ -85,10 +83,10 @@ fn working_sets(set: &TaskSet) -> Result<Vec<(String, u64)>> {
 }
 
 /// Refuses experiments whose jobs do not fit into memory.
-fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
-    let jobs: u128 = sets.iter().map(|set| expected_jobs(set, settings.runs.duration)).sum();
+fn check_records(cases: &Cases<'_>, settings: &Settings) -> Result<()> {
+    let jobs: u128 = cases.sets.iter().map(|set| expected_jobs(set, settings.runs.duration)).sum();
     let hosts = 1 + u128::from(settings.simulate.is_some());
-    let runs = u128::from(settings.runs.repeat) * settings.runs.schedulers.len() as u128 * hosts;
+    let runs = u128::from(settings.runs.repeat) * cases.schedulers.len() as u128 * hosts;
     let (wanted, available) = (jobs * runs * BYTES_PER_JOB, laxity_run::available_memory());
     if available.is_none_or(|available| wanted <= u128::from(available / 4 * 3)) {
         return Ok(());

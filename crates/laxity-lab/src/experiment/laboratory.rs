@@ -6,25 +6,23 @@ use super::repeating::Repeating;
 use super::runs::Work;
 use super::work::{self, Workload};
 use super::{Bench, DemandModel, Settings, overruns, schedule};
-use crate::case::{Case, RunSettings, reason};
+use crate::case::{Case, Cases, reason};
 use crate::observer::Steps;
 use crate::overheads::Subject;
 use crate::simulation::{Beside, Budgets, Conditions, simulate_beside};
-use laxity_model::{Duration, Result, TaskSet, plural};
+use laxity_model::{Duration, Platform, Result, TaskSet, plural};
 use laxity_run::{JobOrder, Plan, Progress, RunRecords};
 use laxity_trace::{NOT_SIMULATED, NOT_VERIFIED, ResultsDirectory, Run, RunStatus, RunSummary};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Everything that runs need while they are made.
 pub(super) struct Laboratory<'a> {
-    pub(super) sets: &'a [TaskSet],
+    pub(super) cases: &'a Cases<'a>,
     pub(super) settings: &'a Settings,
     pub(super) parts: &'a [Part<'a>],
     pub(super) workload: &'a Workload,
     pub(super) bench: &'a Bench,
-    pub(super) interrupt: &'static AtomicBool,
     pub(super) repeating: Repeating,
     /// This is a virtual machine.
     pub(super) is_virtual: bool,
@@ -39,7 +37,7 @@ impl Laboratory<'_> {
         for (planned, work) in runs {
             let mut run = planned.clone();
             if !matches!(work, Work::Nothing(_)) {
-                if self.interrupt.load(SeqCst) {
+                if self.cases.interrupt.load(SeqCst) {
                     run.status = RunStatus::NotRun { reason: "interrupted before this run".into() };
                 } else {
                     self.make(&mut run, *work, &mut steps, directory.path())?;
@@ -57,7 +55,8 @@ impl Laboratory<'_> {
         runs: &[(Run, Work)],
         directory: &mut ResultsDirectory,
     ) -> Result<()> {
-        let Some(mechanics) = self.settings.simulate.as_ref().filter(|_| !self.interrupt.load(SeqCst)) else {
+        let Some(mechanics) = self.settings.simulate.as_ref().filter(|_| !self.cases.interrupt.load(SeqCst))
+        else {
             return Ok(());
         };
         let measured = directory.manifest().runs.clone();
@@ -74,7 +73,7 @@ impl Laboratory<'_> {
             // The others say themselves why they are not simulated.
             let Ok(model) = scheduler.model() else { continue };
             let budgets = match scheduler.linux() {
-                _ if !work::may_exceed_wcet(set, self.settings.runs.demand) => Budgets::None,
+                _ if !work::may_exceed_wcet(set, self.cases.settings.demand) => Budgets::None,
                 Some(linux) if linux.has_reservations() => Budgets::Throttled,
                 Some(_) => Budgets::None,
                 None => Budgets::OfPolicy,
@@ -82,18 +81,20 @@ impl Laboratory<'_> {
             cases.push(Beside { run, set, scheduler: model, placed, grace, budgets, seed });
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
-        let platform = self.settings.platform_of_demand()?;
-        let RunSettings { demand, placement, .. } = &self.settings.runs;
-        let machine = Conditions { platform: &platform, demand: *demand, below: &placement.below, mechanics };
+        let of_cases = self.cases.settings;
+        let platform = self.settings.platform_of_demand(of_cases.platform())?;
+        let machine = Conditions { of_cases, platform: &platform, mechanics };
         let observer = &*self.settings.runs.caller.observer;
         if !cases.is_empty() {
             observer.note(&format!("simulating the same jobs: {}", plural(cases.len(), "run")));
         }
-        simulate_beside(&cases, &machine, first, observer, self.interrupt, |run| directory.append_run(&run))
+        simulate_beside(&cases, &machine, first, observer, self.cases.interrupt, |run| {
+            directory.append_run(&run)
+        })
     }
 
     fn make(&self, run: &mut Run, work: Work, steps: &mut Steps<'_>, directory: &Path) -> Result<()> {
-        let set = &self.sets[run.set as usize];
+        let set = &self.cases.sets[run.set as usize];
         let Some((plan, orders)) = self.orders(run, work)? else { return Ok(()) };
         run.duration = plan.duration;
         run.grace = plan.grace;
@@ -103,8 +104,9 @@ impl Laboratory<'_> {
         let mut show = |progress: Progress| {
             step.show(progress.finished, progress.total, &plural(progress.missed, "miss"));
         };
-        let mut execute =
-            || laxity_run::execute(&self.bench.lock, &plan, &orders, &deadlines, self.interrupt, &mut show);
+        let mut execute = || {
+            laxity_run::execute(&self.bench.lock, &plan, &orders, &deadlines, self.cases.interrupt, &mut show)
+        };
         let (executed, recorded) = match (&self.bench.measuring, work.part()) {
             (Some(measuring), Some(part)) => {
                 measuring.during(directory, &self.subject(run, part, set), execute)
@@ -138,7 +140,7 @@ impl Laboratory<'_> {
         if let Err(why) = recorded {
             run.notes.push(format!("overheads were not recorded: {}", reason(&why)));
         }
-        step.end(Some(&outcome(run, set, self.settings)?));
+        step.end(Some(&outcome(run, set, self.cases.settings.platform())?));
         Ok(())
     }
 
@@ -156,12 +158,12 @@ impl Laboratory<'_> {
         (records, part): (&RunRecords, Option<usize>),
         directory: &Path,
     ) {
-        let set = &self.sets[run.set as usize];
+        let set = &self.cases.sets[run.set as usize];
         if let Some(overruns) = &mut run.overruns {
             overruns::count_throttled(overruns, plan, records);
         }
         let machine = schedule::Taken {
-            platform: self.settings.platform(),
+            platform: self.cases.settings.platform(),
             is_virtual: self.is_virtual,
             demand_is_work: self.settings.demand_model == DemandModel::Work,
         };
@@ -171,7 +173,7 @@ impl Laboratory<'_> {
                     let margin = Duration::from_ns(budget.margin_ns);
                     budget.refused = part.and_then(|part| {
                         let case = &self.parts[part].case;
-                        parts::refused(self.settings, &self.bench.capabilities, case, margin, self.interrupt)
+                        parts::refused(self.cases, self.settings, &self.bench.capabilities, case, margin)
                     });
                 }
                 run.schedule = Some(record);
@@ -192,19 +194,19 @@ impl Laboratory<'_> {
             scheduler: self.parts[part].case.scheduler,
             set: set.name(),
             tasks: u32::try_from(set.real_time().count()).unwrap_or(u32::MAX),
-            cpus: u32::try_from(self.settings.platform().core_count()).unwrap_or(u32::MAX),
+            cpus: u32::try_from(self.cases.settings.platform().core_count()).unwrap_or(u32::MAX),
             seed: self.settings.runs.seed,
         }
     }
 
     /// What a run executes: the plan, and the jobs of its tasks.
     fn orders(&self, run: &Run, work: Work) -> Result<Option<(Plan, Vec<Vec<JobOrder>>)>> {
-        let (set, settings) = (&self.sets[run.set as usize], self.settings);
+        let (set, settings) = (&self.cases.sets[run.set as usize], self.settings);
         let seed = settings.runs.seed.wrapping_add(u64::from(run.repetition));
         match work {
             Work::Nothing(_) => Ok(None),
             Work::Alone => {
-                let cpu = settings.platform().cores().last().expect("a platform has CPUs").cpu;
+                let cpu = self.cases.settings.platform().cores().last().expect("a platform has CPUs").cpu;
                 let order = |id, index| self.workload.order_of(set, id, index, seed);
                 laxity_run::alone(set, cpu, settings.alone.unwrap_or_default(), settings.runs.seed, order)
                     .map(Some)
@@ -236,26 +238,28 @@ impl Laboratory<'_> {
         let alone: Duration = runs
             .iter()
             .filter(|(_, work)| *work == Work::Alone)
-            .filter_map(|(run, _)| alone_duration(&self.sets[run.set as usize], self.settings.alone?).ok())
+            .filter_map(|(run, _)| {
+                alone_duration(&self.cases.sets[run.set as usize], self.settings.alone?).ok()
+            })
             .sum();
         let duration = self.settings.runs.duration;
         // Starting, stopping and the last jobs take a little longer.
         let total = alone.as_secs_f64() + (duration.as_secs_f64() + 0.3) * together as f64;
         self.settings.runs.caller.observer.note(&format!(
             "{}, {}, {} of {duration}: about {total:.0} s",
-            plural(self.sets.len(), "task set"),
-            plural(self.settings.runs.schedulers.len(), "scheduler"),
+            plural(self.cases.sets.len(), "task set"),
+            plural(self.cases.schedulers.len(), "scheduler"),
             plural(together, "run"),
         ));
     }
 }
 
 /// One line on how a run went.
-fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
+fn outcome(run: &Run, set: &TaskSet, platform: &Platform) -> Result<String> {
     Ok(match &run.status {
         RunStatus::NotRun { reason } => format!("not run: {reason}"),
         status => {
-            let summary = RunSummary::of(run, set, settings.platform().core_count())?;
+            let summary = RunSummary::of(run, set, platform.core_count())?;
             let tardy = match summary.tardiness_ns.map_or(0, |tardiness| tardiness.max) {
                 0 => String::new(),
                 // No finer than a clock read in user space tells.

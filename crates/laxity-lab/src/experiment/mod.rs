@@ -18,36 +18,30 @@ pub use schedule::verify_again;
 pub use work::DemandModel;
 
 use crate::analysis::analyse_beside;
-use crate::case::{PlacementSettings, RunSettings, check_prospects, same_option};
-use crate::charges::Charges;
+use crate::case::{CaseSettings, Cases, RunSettings, check_prospects, same_option};
 use crate::observer::{Caller, check_interrupt};
 use crate::overheads::{Measuring, Probes};
-use crate::schedulers::Configuration;
 use crate::simulation::Mechanics;
 use checks::check_load;
 use laboratory::Laboratory;
-use laxity_model::{
-    BudgetMode, Core, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
-};
-use laxity_place::Method;
+use laxity_model::{BudgetMode, Core, Duration, OnMiss, Platform, Result, ShownPath as _, Speed, TaskSet};
 use laxity_run::{BudgetMargin, Capabilities, MachineLock, PolicyOptions};
 use laxity_trace::{AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, Results, ResultsDirectory};
 use parts::{NOTHING, Part, parts};
 use repeating::Repeating;
 use runs::{manifest, planned_runs};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use work::Workload;
 
-/// Everything the user chose.
+/// How cases are run, and what is said of them beside it.
 pub struct Settings {
     /// What runs and simulations are both told.
     pub runs: RunSettings,
     /// What is measured is simulated, too, with these costs; budgets as they are in the kernel.
     pub simulate: Option<Mechanics>,
-    /// What is proven is said beside what is measured, with these overheads.
-    pub analyse: Option<Charges>,
+    /// What is proven is said beside what is measured.
+    pub analyse: bool,
     /// How often a run that was disturbed is made again, at the most.
     pub repeat_disturbed: u32,
     /// Which overheads are recorded during the runs.
@@ -64,8 +58,12 @@ pub struct Settings {
     pub busy: u32,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
-    /// What laxity's own policies are told in the kernel.
-    pub policy: PolicyOptions,
+    /// Laxity's own policies: what happens to a job that has used up its budget.
+    pub budget_mode: BudgetMode,
+    /// Laxity's own policies: whether jobs of one release instant are released together.
+    pub batching: bool,
+    /// push-pull: after how many failures a push is given up.
+    pub retries_max: u32,
     /// Whether schedules are recorded and verified.
     pub record: bool,
     /// Where the results go.
@@ -73,29 +71,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// One run under each of these schedulers, and nothing beside it: jobs that take their WCETs and run on when they are late,
-    /// on this platform, placed by load, with results that replace others.
-    pub fn plain(
-        schedulers: Vec<Configuration>,
-        duration: Duration,
-        placement: Method,
-        platform: Platform,
-        out: PathBuf,
-        caller: Caller,
-    ) -> Self {
+    /// One run of each case, and nothing beside it: jobs run on when they are late, and results replace others.
+    pub fn plain(duration: Duration, out: PathBuf, caller: Caller) -> Self {
         Settings {
-            runs: RunSettings {
-                existing: Existing::Replace,
-                ..RunSettings::plain(
-                    schedulers,
-                    duration,
-                    PlacementSettings::by_load(placement, platform),
-                    caller,
-                )
-            },
+            runs: RunSettings { existing: Existing::Replace, ..RunSettings::plain(duration, caller) },
             repeat_disturbed: 0,
             simulate: None,
-            analyse: None,
+            analyse: false,
             overheads: None,
             alone: None,
             demand_model: DemandModel::CpuTime,
@@ -103,27 +85,29 @@ impl Settings {
             on_miss: OnMiss::Continue,
             busy: 0,
             budget_margin: BudgetMargin::default(),
-            policy: PolicyOptions {
-                budget: BudgetMode::Throttle,
-                batching: true,
-                retries_max: laxity_sim::RETRIES_MAX,
-                servers: ServerSizes::NONE,
-            },
+            budget_mode: BudgetMode::Throttle,
+            batching: true,
+            retries_max: laxity_sim::RETRIES_MAX,
             record: false,
             out,
         }
     }
 
-    /// The CPUs to use, and their clusters.
-    pub fn platform(&self) -> &Platform {
-        &self.runs.placement.platform
+    /// A platform as demands see it.
+    fn platform_of_demand(&self, platform: &Platform) -> Result<Platform> {
+        match self.demand_model {
+            DemandModel::CpuTime => of_equal_speed(platform),
+            DemandModel::Work => Ok(platform.clone()),
+        }
     }
 
-    /// The platform as demands see it.
-    fn platform_of_demand(&self) -> Result<Platform> {
-        match self.demand_model {
-            DemandModel::CpuTime => of_equal_speed(self.platform()),
-            DemandModel::Work => Ok(self.platform().clone()),
+    /// What laxity's own policies are told in the kernel of such cases.
+    fn policy_options(&self, of_cases: &CaseSettings) -> PolicyOptions {
+        PolicyOptions {
+            budget: self.budget_mode,
+            batching: self.batching,
+            retries_max: self.retries_max,
+            servers: of_cases.placement.below.servers.clone(),
         }
     }
 }
@@ -165,61 +149,51 @@ impl Bench {
     }
 }
 
-/// Runs the whole experiment. Every finished run is on disk before the next one starts.
-pub fn measure<'a>(
-    sets: &'a [TaskSet],
-    settings: &'a Settings,
-    interrupt: &'static AtomicBool,
-) -> Result<Finished<'a>> {
-    check_load(sets, settings)?;
-    measure_on(&Bench::set_up(settings.overheads, &settings.runs.caller)?, sets, settings, interrupt)
+/// Runs all cases. Every finished run is on disk before the next one starts.
+///
+/// Tasks go where the kernel takes them, too: where it does not, into other places than those in which the case would be simulated.
+pub fn measure<'a>(cases: &Cases<'a>, settings: &Settings) -> Result<Finished<'a>> {
+    check_load(cases, settings)?;
+    measure_on(&Bench::set_up(settings.overheads, &settings.runs.caller)?, cases, settings)
 }
 
-/// Why [`measure_on`] could not run a set under one of the schedulers, if it could not: nothing is run or written.
-pub fn check_prospect_on(
-    bench: &Bench,
-    set: &TaskSet,
-    settings: &Settings,
-    interrupt: &'static AtomicBool,
-) -> Result<()> {
-    let sets = std::slice::from_ref(set);
-    check_load(sets, settings)?;
-    let (parts, _) = parts(sets, settings, &bench.capabilities, interrupt)?;
+/// Why [`measure_on`] could not run one of the cases, if it could not: nothing is run or written.
+pub fn check_prospect_on(bench: &Bench, cases: &Cases<'_>, settings: &Settings) -> Result<()> {
+    check_load(cases, settings)?;
+    let (parts, _) = parts(cases, settings, &bench.capabilities)?;
     parts.into_iter().find_map(|part| part.plan.err()).map_or(Ok(()), Err)
 }
 
 /// As [`measure`], on a bench that is set up already.
-pub fn measure_on<'a>(
-    bench: &Bench,
-    sets: &'a [TaskSet],
-    settings: &'a Settings,
-    interrupt: &'static AtomicBool,
-) -> Result<Finished<'a>> {
-    let capabilities = &bench.capabilities;
-    elsewhere::check(&settings.runs.schedulers, capabilities, &settings.runs.caller)?;
-    let (parts, same) = parts(sets, settings, capabilities, interrupt)?;
+pub fn measure_on<'a>(bench: &Bench, cases: &Cases<'a>, settings: &Settings) -> Result<Finished<'a>> {
+    let (sets, interrupt, capabilities) = (cases.sets, cases.interrupt, &bench.capabilities);
+    elsewhere::check(cases.schedulers, capabilities, &settings.runs.caller)?;
+    let (parts, same) = parts(cases, settings, capabilities)?;
     same.iter().for_each(|same| settings.runs.caller.observer.note(&same.words()));
     check_prospects(
         parts.iter().map(|part| (part.case.scheduler.name.as_str(), part.case.set, part.plan.as_ref().err())),
     )?;
-    let workload = Workload::new(settings, sets)?;
+    let workload = Workload::new(cases, settings)?;
     let repeating = Repeating::new(settings);
     let runs = planned_runs(sets.len(), &parts, settings, capabilities);
-    let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
+    let mut manifest =
+        manifest(cases, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     let laboratory = Laboratory {
-        sets,
+        cases,
         settings,
         parts: &parts,
         workload: &workload,
         bench,
-        interrupt,
         repeating,
         is_virtual: manifest.machine.is_virtual(),
     };
-    manifest.analysis = analysis(&parts, settings, interrupt)?;
+    if settings.analyse {
+        manifest.analysis = analysis(cases, &parts, settings)?;
+    }
     check_interrupt(interrupt, NOTHING)?;
     manifest.options.extend(same_option(&same));
-    manifest.options.extend(not_analysed(sets, settings).map(|why| (NOT_ANALYSED.to_owned(), why)));
+    let not_analysed = settings.analyse.then(|| not_analysed(cases)).flatten();
+    manifest.options.extend(not_analysed.map(|why| (NOT_ANALYSED.to_owned(), why)));
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.runs.existing)?;
     laboratory.make_all(&runs, &mut directory)?;
     if let Some(measuring) = &bench.measuring {
@@ -235,30 +209,23 @@ pub fn measure_on<'a>(
 }
 
 /// What is proven of each part. Sets whose jobs may exceed their WCETs are left out: tests assume that none does.
-fn analysis(
-    parts: &[Part<'_>],
-    settings: &Settings,
-    interrupt: &'static AtomicBool,
-) -> Result<Vec<AnalysisRecord>> {
-    let Some(charges) = &settings.analyse else { return Ok(Vec::new()) };
-    let platform = settings.platform_of_demand()?;
-    let known = |part: &&Part<'_>| !work::may_exceed_wcet(part.case.set, settings.runs.demand);
-    let record =
-        |part: &Part<'_>| analyse_beside(&part.case, &platform, charges, &settings.policy.servers, interrupt);
+fn analysis(cases: &Cases<'_>, parts: &[Part<'_>], settings: &Settings) -> Result<Vec<AnalysisRecord>> {
+    let platform = settings.platform_of_demand(cases.settings.platform())?;
+    let known = |part: &&Part<'_>| !work::may_exceed_wcet(part.case.set, cases.settings.demand);
+    let record = |part: &Part<'_>| analyse_beside(&part.case, &platform, cases.interrupt);
     Ok(parts.iter().filter(known).filter_map(record).collect())
 }
 
 /// Which sets are not analysed although that was wanted, and why.
-fn not_analysed(sets: &[TaskSet], settings: &Settings) -> Option<String> {
-    settings.analyse.as_ref()?;
+fn not_analysed(cases: &Cases<'_>) -> Option<String> {
     let why = |set: &TaskSet| {
-        let task = work::exceeding(set, settings.runs.demand)?;
+        let task = work::exceeding(set, cases.settings.demand)?;
         Some(format!(
             "`{}` is left out, because jobs of `{task}` may ask for more than their WCET",
             set.name()
         ))
     };
-    let all: Vec<String> = sets.iter().filter_map(why).collect();
+    let all: Vec<String> = cases.sets.iter().filter_map(why).collect();
     (!all.is_empty()).then(|| format!("{}. Every test assumes that none does", all.join("; ")))
 }
 

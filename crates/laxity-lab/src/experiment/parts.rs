@@ -1,8 +1,7 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
 use super::Settings;
-use crate::case::{Case, Same, drop_same};
-use crate::charges::{Charges, Kernel};
+use crate::case::{Case, CaseSettings, Cases, Same, drop_same};
 use crate::deploy;
 use crate::observer::{Steps, check_interrupt};
 use crate::places::{ByLoad, Finder, Wanted};
@@ -12,27 +11,28 @@ use laxity_model::{
     AnyScheduler, Cell, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, Platform, PolicyScheduler,
     Result, Scope, TaskKind, TaskSet, Utilization, scheduler_of,
 };
-use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, PlanOptions, PolicyOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// A case, and a plan to run it.
 pub struct Part<'a> {
     /// A set under a scheduler.
-    pub case: Case<'a, Configuration>,
+    pub case: Case<'a>,
     /// What is run, or why nothing is.
     pub plan: Result<Plan>,
 }
 
 /// What plans depend on besides the set.
 struct Planner<'a> {
+    of_cases: &'a CaseSettings,
     settings: &'a Settings,
+    policy: PolicyOptions,
     capabilities: &'a Capabilities,
     machine: CpuList,
     limits: KernelLimits,
     /// As tests see it.
     seen: Platform,
-    charges: Charges,
     interrupt: &'static AtomicBool,
 }
 
@@ -42,27 +42,27 @@ pub const NOTHING: &str = "nothing was run";
 /// Places and plans every set under every scheduler; those that are another one are told and left out. An interruption is an error:
 /// there is nothing yet.
 pub fn parts<'a>(
-    sets: &'a [TaskSet],
-    settings: &'a Settings,
+    cases: &Cases<'a>,
+    settings: &Settings,
     capabilities: &Capabilities,
-    interrupt: &'static AtomicBool,
 ) -> Result<(Vec<Part<'a>>, Vec<Same>)> {
-    let planner = Planner::of(settings, capabilities, interrupt)?;
-    let mut steps = Steps::new(sets.len(), &*settings.runs.caller.observer);
+    let planner = Planner::of(cases, settings, capabilities)?;
+    let mut steps = Steps::new(cases.sets.len(), &*settings.runs.caller.observer);
     let mut plans = Vec::new();
-    let mut cases = Case::each(sets, &settings.runs.schedulers, |set| {
+    let mut placed = cases.each_placed(|set| {
         let step = steps.begin(&format!("placing {}", set.name()));
-        let (places, of): (Vec<_>, Vec<_>) = planner.places_and_plans(set).into_iter().unzip();
+        let (places, of): (Vec<_>, Vec<_>) =
+            planner.places_and_plans(set, cases.schedulers).into_iter().unzip();
         step.end(None);
         plans.extend(of);
-        check_interrupt(interrupt, NOTHING).map(|()| places)
+        check_interrupt(cases.interrupt, NOTHING).map(|()| places)
     })?;
     let plans: Vec<_> =
-        cases.iter().map(|case| (case.index, case.scheduler.name.clone())).zip(plans).collect();
-    let same = drop_same(&mut cases);
+        placed.iter().map(|case| (case.index, case.scheduler.name.clone())).zip(plans).collect();
+    let same = drop_same(&mut placed);
     // Dropped cases have dropped plans.
     let mut plans = plans.into_iter();
-    let parts = cases.into_iter().filter_map(|case| {
+    let parts = placed.into_iter().filter_map(|case| {
         let (_, plan) =
             plans.find(|((index, name), _)| *index == case.index && *name == case.scheduler.name)?;
         Some(Part { case, plan })
@@ -71,39 +71,39 @@ pub fn parts<'a>(
 }
 
 impl<'a> Planner<'a> {
-    fn of(
-        settings: &'a Settings,
-        capabilities: &'a Capabilities,
-        interrupt: &'static AtomicBool,
-    ) -> Result<Self> {
+    fn of(cases: &Cases<'a>, settings: &'a Settings, capabilities: &'a Capabilities) -> Result<Self> {
+        let of_cases = cases.settings;
         Ok(Planner {
+            of_cases,
             settings,
+            policy: settings.policy_options(of_cases),
             capabilities,
             machine: laxity_run::online_cpus()?,
-            limits: KernelLimits::read(&settings.platform().cpus()),
-            seen: settings.platform_of_demand()?,
-            charges: settings.analyse.clone().unwrap_or_else(|| {
-                Charges::default().beside_kernel(Kernel::running(&settings.platform().cpus(), false))
-            }),
-            interrupt,
+            limits: KernelLimits::read(&of_cases.platform().cpus()),
+            seen: settings.platform_of_demand(of_cases.platform())?,
+            interrupt: cases.interrupt,
         })
     }
 
-    fn places_and_plans(&self, set: &TaskSet) -> Vec<(Result<Placed>, Result<Plan>)> {
-        let placement = &self.settings.runs.placement;
-        let mut by_load = ByLoad::of(set);
+    fn places_and_plans(
+        &self,
+        set: &TaskSet,
+        schedulers: &[Configuration],
+    ) -> Vec<(Result<Placed>, Result<Plan>)> {
+        let placement = &self.of_cases.placement;
+        let mut by_load = ByLoad::default();
         let place_and_plan = |scheduler: &Configuration| {
             // What amp-rm would refuse is not run.
             if let Some(placed) = placement.admitted(set, scheduler, (&[], false), self.interrupt) {
                 return self.planned(set, scheduler, placed);
             }
             let placing = placement.placing(self.interrupt);
-            match scheduler.policy().map_or(Ok(()), |own| check_capacity(set, own, &placing)) {
+            match scheduler.policy().map_or(Ok(()), |_| check_capacity(set, scheduler, &placing)) {
                 Err(why) => (Err(why.clone()), Err(why)),
                 Ok(()) => self.placed_and_planned(set, scheduler, &mut by_load),
             }
         };
-        self.settings.runs.schedulers.iter().map(place_and_plan).collect()
+        schedulers.iter().map(place_and_plan).collect()
     }
 
     fn planned(
@@ -122,8 +122,8 @@ impl<'a> Planner<'a> {
     fn finder(&self, scheduler: &Configuration) -> Finder<'_> {
         Finder {
             seen: &self.seen,
-            charges: (&self.charges, &self.seen),
-            ..self.settings.runs.placement.finder(scheduler, &self.charges, self.interrupt)
+            charges: (&self.of_cases.charges, &self.seen),
+            ..self.of_cases.finder(&self.of_cases.placement, scheduler, self.interrupt)
         }
     }
 
@@ -136,11 +136,11 @@ impl<'a> Planner<'a> {
         &self,
         set: &TaskSet,
         scheduler: &Configuration,
-        by_load: &mut ByLoad<'_>,
+        by_load: &mut ByLoad,
     ) -> (Result<Placed>, Result<Plan>) {
         let finder = self.finder(scheduler);
         let wanted = Wanted::of(set, scheduler, scheduler_of(&scheduler.name).0);
-        let own = by_load.places(&finder, wanted.scope, wanted.dedicated);
+        let own = by_load.places(set, &finder, (wanted.scope, wanted.dedicated));
         let takes = |cpus: &CpuList, tasks: &[usize]| self.takes(set, scheduler, cpus, tasks);
         let taken = Finder { takes: Some(&takes), ..finder.clone() }.find(wanted, own.clone());
         let (placed, plan) = self.planned(set, scheduler, taken);
@@ -174,7 +174,7 @@ impl<'a> Planner<'a> {
             Some(linux) => linux.has_reservations(),
             None => self.capabilities.sched_ext.is_ok(),
         };
-        if !is_admitted || wanted.scope == Scope::Global || self.settings.runs.placement.limit.is_some() {
+        if !is_admitted || wanted.scope == Scope::Global || self.of_cases.placement.limit.is_some() {
             return None;
         }
         let (runtime, period) = self.limit_of(scheduler)?;
@@ -197,11 +197,11 @@ impl<'a> Planner<'a> {
 
     /// What real-time tasks may have of every CPU under the scheduler.
     fn limits_of(&self, scheduler: &Configuration) -> KernelLimits {
-        let platform = self.settings.platform();
+        let platform = self.of_cases.platform();
         if !scheduler.has_servers() {
             return self.limits;
         }
-        let servers = &self.settings.policy.servers;
+        let servers = &self.policy.servers;
         let cores = platform.cores().iter();
         let beside = cores.map(|core| self.limits.beside(servers.on(platform, core.cpu)));
         beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)
@@ -266,28 +266,27 @@ impl<'a> Planner<'a> {
         options: PlanOptions,
     ) -> Result<Plan> {
         self.capabilities.policy(scheduler.policy).map_err(Diagnostic::environment)?;
-        let settings = self.settings;
         laxity_run::plan_policy(
             set,
             scheduler,
             cells,
-            settings.platform(),
+            self.of_cases.platform(),
             self.limits,
             options,
-            &settings.policy,
+            &self.policy,
         )
     }
 }
 
 /// Why a case cannot be run with this much more than the WCET for a budget, if it cannot.
 pub fn refused(
+    cases: &Cases<'_>,
     settings: &Settings,
     capabilities: &Capabilities,
-    case: &Case<'_, Configuration>,
+    case: &Case<'_>,
     margin: Duration,
-    interrupt: &'static AtomicBool,
 ) -> Option<String> {
-    let planner = Planner::of(settings, capabilities, interrupt).ok()?;
+    let planner = Planner::of(cases, settings, capabilities).ok()?;
     let margin = BudgetMargin::Fixed { share_ppm: 0, least: margin };
     let placed = case.placed.as_ref().ok()?;
     let plan = planner.plan_cells(case.set, case.scheduler, &placed.cells, margin);

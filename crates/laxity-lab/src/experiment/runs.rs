@@ -3,8 +3,7 @@
 use super::Settings;
 use super::parts::Part;
 use super::work::Workload;
-use crate::case::reason;
-use laxity_model::TaskSet;
+use crate::case::{Cases, reason};
 use laxity_run::Capabilities;
 use laxity_trace::{Host, Machine, Manifest, Run};
 use std::collections::BTreeMap;
@@ -59,7 +58,8 @@ pub fn planned_runs(
 }
 
 /// The manifest of the experiment.
-pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs: Vec<Run>) -> Manifest {
+pub fn manifest(cases: &Cases<'_>, settings: &Settings, workload: &Workload, runs: Vec<Run>) -> Manifest {
+    let platform = cases.settings.platform();
     let mut own = BTreeMap::from([
         ("budget-margin".to_owned(), settings.budget_margin.to_string()),
         ("demand-model".to_owned(), settings.demand_model.to_string()),
@@ -68,30 +68,29 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
     if settings.busy > 0 {
         own.insert("busy".to_owned(), settings.busy.to_string());
     }
-    if settings.runs.schedulers.iter().any(|scheduler| scheduler.policy().is_some()) {
-        own.extend(policy_options(settings));
+    if cases.schedulers.iter().any(|scheduler| scheduler.policy().is_some()) {
+        own.extend(policy_options(cases, settings));
     }
-    let calibration = workload.calibration(sets);
+    let calibration = workload.calibration(cases.sets);
     if !calibration.is_empty() {
         own.insert("calibration".to_owned(), calibration.join("; "));
     }
     if let Some(mechanics) = &settings.simulate {
-        own.extend(mechanics.cost_options(settings.platform()));
+        own.extend(mechanics.cost_options(platform));
     }
-    let machine = Machine::this_machine(settings.platform());
+    let machine = Machine::this_machine(platform);
     // Those that verify a recorded schedule need it, too.
-    let simulated = (settings.simulate.is_some() || settings.record).then(|| settings.platform());
-    settings.runs.manifest(sets, machine, simulated, own, runs)
+    let simulated = (settings.simulate.is_some() || settings.record).then_some(platform);
+    settings.runs.manifest(cases, machine, simulated, own, runs)
 }
 
 /// What laxity's own policies were told, by the names of the options.
-fn policy_options(settings: &Settings) -> Vec<(String, String)> {
-    let policy = &settings.policy;
+fn policy_options(cases: &Cases<'_>, settings: &Settings) -> Vec<(String, String)> {
     let mut options = vec![
-        ("batching".to_owned(), if policy.batching { "on" } else { "off" }.to_owned()),
-        ("budget".to_owned(), policy.budget.to_string()),
-        ("retries".to_owned(), policy.retries_max.to_string()),
+        ("batching".to_owned(), if settings.batching { "on" } else { "off" }.to_owned()),
+        ("budget".to_owned(), settings.budget_mode.to_string()),
+        ("retries".to_owned(), settings.retries_max.to_string()),
     ];
-    options.extend(settings.runs.placement.below.options());
+    options.extend(cases.settings.placement.below.options());
     options
 }

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::calibration::Calibration;
-use crate::case::expected_jobs;
+use crate::case::{Cases, expected_jobs};
 use laxity_generate::jobs_of;
 use laxity_model::{Demand, Diagnostic, Duration, Names, Result, Task, TaskSet};
 use laxity_run::JobOrder;
@@ -90,14 +90,14 @@ pub struct Workload {
 
 impl Workload {
     /// Jobs as the settings want them: under [`DemandModel::Work`] by what every kind of working set takes alone.
-    pub fn new(settings: &Settings, sets: &[TaskSet]) -> Result<Self> {
+    pub fn new(cases: &Cases<'_>, settings: &Settings) -> Result<Self> {
         let calibration = match settings.demand_model {
             DemandModel::CpuTime => None,
             DemandModel::Work => {
-                Some(Calibration::of(sets, settings.runs.seed, settings.calibration.as_deref())?)
+                Some(Calibration::of(cases.sets, settings.runs.seed, settings.calibration.as_deref())?)
             }
         };
-        Ok(Workload { demand: settings.runs.demand, calibration })
+        Ok(Workload { demand: cases.settings.demand, calibration })
     }
 
     /// One line per calibrated working set, for the results.

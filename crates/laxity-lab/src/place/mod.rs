@@ -4,9 +4,7 @@ mod answer;
 
 pub use answer::{Answer, BelowAnswer, BinAnswer, GroupAnswer, schema};
 
-use crate::case::PlacementSettings;
-use crate::charges::Charges;
-use crate::places::Wanted;
+use crate::case::{CaseSettings, Cases, PlacementSettings, Purpose, check_real_time};
 use crate::placing::{SLOWEST_FIT, Served, named_load};
 use crate::schedulers::{Configuration, Scheduled as _};
 use laxity_model::{Diagnostic, Result, Scope, Sharing, TaskSet, Utilization, scheduler_of};
@@ -19,10 +17,8 @@ pub struct Settings {
     pub scheduler: Option<Configuration>,
     /// Onto what; nothing: onto what the scheduler has, or CPUs.
     pub onto: Option<Scope>,
-    /// How.
-    pub placement: PlacementSettings,
-    /// What a test counts besides the tasks.
-    pub charges: Charges,
+    /// How, and what a test counts besides the tasks.
+    pub of_case: CaseSettings,
     /// Ends the work; the best placement by then is the answer.
     pub interrupt: &'static AtomicBool,
 }
@@ -33,14 +29,17 @@ pub struct Settings {
 ///
 /// A task that fits nowhere; a scheduler that places nothing, or onto something else.
 pub fn place(set: &TaskSet, settings: &Settings) -> Result<(Answer, bool)> {
-    settings.placement.platform.check_affinities(set)?;
+    check_real_time(set)?;
+    settings.of_case.platform().check_affinities(set)?;
     let scope = scope(settings)?;
     let by_test = settings.scheduler.as_ref().filter(|one| !one.has_servers());
     let (mut answer, interrupted) = match by_test {
         Some(scheduler) => for_scheduler(set, scheduler, settings)?,
         None => by_load_or_servers(set, scope, settings)?,
     };
-    if let Some(share) = settings.placement.limit.as_ref().filter(|share| **share != Utilization::whole(1)) {
+    if let Some(share) =
+        settings.of_case.placement.limit.as_ref().filter(|share| **share != Utilization::whole(1))
+    {
         answer
             .notes
             .push(format!("each CPU is filled up to {share:.4} of its capacity at the most (--limit)"));
@@ -79,44 +78,45 @@ fn bins(scope: Scope) -> &'static str {
 
 /// Where `run`, `simulate` and `analyze` put them, up to the kernel's own admission.
 fn for_scheduler(set: &TaskSet, scheduler: &Configuration, settings: &Settings) -> Result<(Answer, bool)> {
-    let PlacementSettings { below, .. } = &settings.placement;
+    let PlacementSettings { below, .. } = &settings.of_case.placement;
     if below.any() {
         return Err(Diagnostic::usage(format!("{}: {scheduler} has no deferrable servers", below.words()))
             .hint("they are amp-rm's: --scheduler amp-rm"));
     }
-    let finder = settings.placement.finder(scheduler, &settings.charges, settings.interrupt);
-    let wanted = Wanted::of(set, scheduler, scheduler_of(&scheduler.name).0);
-    let placed = finder.find(wanted, finder.by_load(set, wanted.scope, wanted.dedicated))?;
+    let (sets, schedulers) = (std::slice::from_ref(set), std::slice::from_ref(scheduler));
+    let cases = Cases::of(sets, schedulers, &settings.of_case, Purpose::Places, settings.interrupt)?;
+    let placed = cases.case(0).placed?;
     let placement = placed.placement.as_ref().expect("tasks of cells are placed");
     let own = Answer::of(set, placement, &Sharing::of(set)?, None);
     let fit = placed.fit.map_or(own.fit, |fit| fit.name().to_owned());
-    let scheduler = Some(wanted.name.to_owned());
+    let scheduler = Some(scheduler_of(&scheduler.name).0.to_owned());
     let record = &placed.record;
     let (method, notes) = (record.method.clone(), record.notes.clone());
     Ok((Answer { scheduler, method, fit, notes, ..own }, placement.interrupted))
 }
 
 fn by_load_or_servers(set: &TaskSet, scope: Scope, settings: &Settings) -> Result<(Answer, bool)> {
-    let PlacementSettings { platform, choice, below, limit, .. } = &settings.placement;
+    let placement = &settings.of_case.placement;
+    let PlacementSettings { platform, choice, below, limit, .. } = placement;
     let bins = Bin::of_platform(platform, scope)?;
-    let fit = named_load(settings.placement.fit);
+    let fit = named_load(placement.fit);
     let method = match choice.named() {
         None if below.any() || settings.scheduler.is_some() => SLOWEST_FIT,
-        _ => choice.method_by(settings.placement.fit),
+        _ => choice.method_by(placement.fit),
     };
     let served = Served::of((method, fit, below), set, platform, &bins)?;
     let request = Request::new(set, bins)?
         .with_fit(fit.unwrap_or_else(|| Fit::default_for(set)))?
         .with_capacity_limit(limit.clone().unwrap_or_else(|| Utilization::whole(1)))?
-        .with_overload(settings.placement.overload)
-        .with_ilp_time_limit(settings.placement.ilp_time_limit)
+        .with_overload(placement.overload)
+        .with_ilp_time_limit(placement.ilp_time_limit)
         .with_interrupt(settings.interrupt);
     let request = match &served {
         Some(served) => request.with_acceptance(served),
         None => request,
     };
-    let placement = request.place(method)?;
+    let placed = request.place(method)?;
     let scheduler = settings.scheduler.as_ref().map(|one| scheduler_of(&one.name).0.to_owned());
-    let answer = Answer::of(set, &placement, &Sharing::of(set)?, served.as_ref());
-    Ok((Answer { scheduler, ..answer }, placement.interrupted))
+    let answer = Answer::of(set, &placed, &Sharing::of(set)?, served.as_ref());
+    Ok((Answer { scheduler, ..answer }, placed.interrupted))
 }

@@ -97,23 +97,23 @@ impl<'a> Wanted<'a> {
 }
 
 /// The places of one set by load, each made when it is first asked for.
-pub struct ByLoad<'a> {
-    set: &'a TaskSet,
+#[derive(Debug, Default)]
+pub struct ByLoad {
     made: Vec<((Scope, bool, Choice), Result<Placed>)>,
 }
 
-impl<'a> ByLoad<'a> {
-    /// None yet.
-    pub fn of(set: &'a TaskSet) -> Self {
-        ByLoad { set, made: Vec::new() }
-    }
-
-    /// Those for a scope.
-    pub fn places(&mut self, finder: &Finder<'_>, scope: Scope, dedicated: bool) -> Result<Placed> {
+impl ByLoad {
+    /// Those of the set for a scope.
+    pub fn places(
+        &mut self,
+        set: &TaskSet,
+        finder: &Finder<'_>,
+        (scope, dedicated): (Scope, bool),
+    ) -> Result<Placed> {
         let key = (scope, dedicated, finder.choice);
         let known = self.made.iter().find(|(other, _)| *other == key).map(|(_, placed)| placed.clone());
         known.unwrap_or_else(|| {
-            let placed = finder.by_load(self.set, scope, dedicated);
+            let placed = finder.by_load(set, scope, dedicated);
             self.made.push((key, placed.clone()));
             placed
         })

@@ -1,24 +1,26 @@
 //! Whether a set can fit at all.
 
 use super::Placing;
-use laxity_model::{Diagnostic, PolicyScheduler, Result, TaskSet};
+use crate::schedulers::Scheduled;
+use laxity_model::{Diagnostic, Result, Scope, TaskSet};
 use laxity_place::Overload;
 
 /// Refuses a set that no scheduler of this scope could keep up with, unless overload is asked for.
-pub fn check_capacity(set: &TaskSet, policy: PolicyScheduler, placing: &Placing<'_>) -> Result<()> {
-    let capacity = if policy.scope == laxity_model::Scope::Global && policy.policy.dedicates_a_core() {
-        match placing.capacity(policy.scope, true) {
+pub fn check_capacity(set: &TaskSet, scheduler: &impl Scheduled, placing: &Placing<'_>) -> Result<()> {
+    let (scope, dedicated) = (scheduler.scope(), scheduler.dedicates_a_core());
+    let capacity = if scope == Scope::Global && dedicated {
+        match placing.capacity(scope, true) {
             Ok(capacity) => capacity,
             // The simulator says which scheduler needs more cores.
             Err(_) => return Ok(()),
         }
     } else {
-        placing.capacity(policy.scope, policy.policy.dedicates_a_core())?
+        placing.capacity(scope, dedicated)?
     };
     if placing.overload != Overload::Refuse || set.utilization() <= capacity {
         return Ok(());
     }
-    let without = if policy.policy.dedicates_a_core() { ", without those that run no task" } else { "" };
+    let without = if dedicated { ", without those that run no task" } else { "" };
     Err(Diagnostic::usage(format!(
         "its utilization {} exceeds what the CPUs of platform `{}` can do: {capacity}{without}",
         set.utilization(),

@@ -4,7 +4,7 @@ use super::{Choice, Scheduled};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
     AnyScheduler, Diagnostic, LinuxScheduler, Platform, Policy, PolicyScheduler, Result, Scheduler, Scope,
-    configuration_of, scheduler_of,
+    TaskSet, configuration_of, scheduler_of,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -86,6 +86,14 @@ impl Scheduled for Configuration {
 
     fn placement(&self) -> Option<Choice> {
         self.placement
+    }
+
+    fn check_priorities(&self, set: &TaskSet) -> Result<()> {
+        let rule = match &self.scheduler {
+            AnyScheduler::Linux(linux) => linux.rule(),
+            AnyScheduler::Policy(own) => Some(own.rule),
+        };
+        rule.map_or(Ok(()), |rule| rule.check(set, self))
     }
 }
 

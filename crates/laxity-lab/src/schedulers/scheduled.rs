@@ -2,7 +2,7 @@
 
 use super::Choice;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::Scope;
+use laxity_model::{Result, Scope, TaskSet};
 
 /// A scheduler whose tasks are placed.
 pub trait Scheduled {
@@ -20,6 +20,13 @@ pub trait Scheduled {
 
     /// The placement in its name, such as `p-rm@ffd`.
     fn placement(&self) -> Option<Choice>;
+
+    /// Refuses a set without the priorities by which it goes.
+    ///
+    /// # Errors
+    ///
+    /// Names the task that has none.
+    fn check_priorities(&self, set: &TaskSet) -> Result<()>;
 }
 
 impl Scheduled for Analysed {
@@ -41,5 +48,16 @@ impl Scheduled for Analysed {
 
     fn placement(&self) -> Option<Choice> {
         None
+    }
+
+    fn check_priorities(&self, set: &TaskSet) -> Result<()> {
+        let rule = match self {
+            Analysed::Linux(linux) => linux.rule,
+            Analysed::Policy(own) => own.rule,
+            Analysed::Reclaiming(_) | Analysed::Pfair(_) | Analysed::FairLateness | Analysed::Unproven(_) => {
+                return Ok(());
+            }
+        };
+        rule.check(set, self)
     }
 }

@@ -6,11 +6,11 @@ use super::progress::watching;
 use super::runs::not_simulated;
 use super::simulated::{Control, Keep, Simulation};
 use super::tasks_of;
-use crate::case::{expected_jobs, reason};
+use crate::case::{CaseSettings, expected_jobs, reason};
 use crate::in_order::in_order;
 use crate::observer::Observer;
 use crate::placing::{BelowServers, Placed};
-use laxity_model::{BudgetMode, Demand, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use laxity_model::{BudgetMode, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_trace::{Host, Run, RunStatus};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -46,12 +46,10 @@ pub enum Budgets {
 
 /// What all runs have in common.
 pub struct Conditions<'a> {
-    /// The machine.
+    /// What jobs ask for, what they are below, and what changes.
+    pub of_cases: &'a CaseSettings,
+    /// The machine as demands see it.
     pub platform: &'a Platform,
-    /// What jobs ask for.
-    pub demand: Demand,
-    /// For how long background tasks go before real-time tasks, and what admission promises these under amp-rm.
-    pub below: &'a BelowServers,
     /// Costs and the rest; what happens to a job that exceeds its budget is up to [`Beside::budgets`], and its mode is for
     /// laxity's own policies.
     pub mechanics: &'a Mechanics,
@@ -71,7 +69,11 @@ pub fn simulate_beside(
     let work = |index: usize| {
         let beside = &cases[index];
         let mechanics = mechanics_of(beside, conditions.mechanics);
-        let below = if beside.scheduler.policy.has_servers() { conditions.below } else { &nothing_below };
+        let below = if beside.scheduler.policy.has_servers() {
+            &conditions.of_cases.placement.below
+        } else {
+            &nothing_below
+        };
         let simulation = Simulation {
             set: beside.set,
             platform: conditions.platform,
@@ -80,8 +82,9 @@ pub fn simulate_beside(
             duration: beside.run.duration,
             grace: beside.grace,
             seed: beside.seed,
-            demand: conditions.demand,
+            demand: conditions.of_cases.demand,
             below,
+            changes: &conditions.of_cases.changes,
             mechanics: &mechanics,
             ordinary: beside.placed.ordinary.clone(),
         };

@@ -2,20 +2,17 @@
 
 use super::Settings;
 use crate::case;
-use crate::case::{BYTES_PER_JOB, PlacementSettings, check_priorities, check_real_time};
+use crate::case::{BYTES_PER_JOB, CaseSettings, Cases, PlacementSettings};
 use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, Result, TaskSet};
 
 /// Jobs of a task are numbered with 32 bits, and with 31 in files.
 const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
 
 /// Refuses sets and lengths that cannot be simulated.
-pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
+pub fn check_sets(cases: &Cases<'_>, settings: &Settings) -> Result<()> {
     let runs = &settings.runs;
-    for set in sets {
-        check_real_time(set)?;
-        runs.placement.platform.check_affinities(set)?;
-        check_priorities(set, &runs.schedulers)?;
-        check_ticks(set, settings)?;
+    for set in cases.sets {
+        check_ticks(set, cases.settings)?;
         for (_, task) in set.real_time() {
             let jobs = runs.duration.as_ns().div_ceil(task.period().as_ns());
             if jobs >= JOBS_OF_A_TASK_MAX {
@@ -29,12 +26,12 @@ pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
             }
         }
     }
-    check_records(sets, settings)
+    check_records(cases, settings)
 }
 
 /// Refuses promises at ticks to what comes between them: a job that begins there keeps its CPU for longer than admission counts.
-fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
-    let PlacementSettings { platform, below, .. } = &settings.runs.placement;
+fn check_ticks(set: &TaskSet, settings: &CaseSettings) -> Result<()> {
+    let PlacementSettings { platform, below, .. } = &settings.placement;
     let tick = below.tick;
     if tick.is_zero() || !below.promises() {
         return Ok(());
@@ -68,14 +65,14 @@ fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
 }
 
 /// About how many jobs there are to simulate.
-pub fn expected_jobs(sets: &[TaskSet], settings: &Settings) -> u128 {
-    let jobs: u128 = sets.iter().map(|set| case::expected_jobs(set, settings.runs.duration)).sum();
-    jobs * settings.runs.schedulers.len() as u128 * u128::from(settings.runs.repeat)
+pub fn expected_jobs(cases: &Cases<'_>, settings: &Settings) -> u128 {
+    let jobs: u128 = cases.sets.iter().map(|set| case::expected_jobs(set, settings.runs.duration)).sum();
+    jobs * cases.schedulers.len() as u128 * u128::from(settings.runs.repeat)
 }
 
 /// Refuses results whose jobs do not fit into memory when the report is made.
-fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
-    let (jobs, available) = (expected_jobs(sets, settings), laxity_run::available_memory());
+fn check_records(cases: &Cases<'_>, settings: &Settings) -> Result<()> {
+    let (jobs, available) = (expected_jobs(cases, settings), laxity_run::available_memory());
     let wanted = jobs * BYTES_PER_JOB;
     if settings.out.is_none() || available.is_none_or(|available| wanted <= u128::from(available / 4 * 3)) {
         return Ok(());

@@ -41,8 +41,7 @@ pub fn of_simulation(run: &Run, simulation: &Simulation<'_>, tolerate: Duration)
     let scheduler: PolicyScheduler = scheduler_of(&run.scheduler).0.parse()?;
     let transitions =
         transitions(scheduler.policy, &simulation.mechanics.costs, tasks_most(&definition), tolerate);
-    let definition =
-        if simulation.mechanics.changes.is_empty() { definition } else { definition.with_changes() };
+    let definition = if simulation.changes.is_empty() { definition } else { definition.with_changes() };
     Ok(definition
         .with_budgets(simulation.mechanics.budget_mode)
         .with_batching(simulation.mechanics.batching)

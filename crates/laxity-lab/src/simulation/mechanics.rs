@@ -1,7 +1,6 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
-use super::changes::ChangeAt;
-use crate::placing::BelowServers;
+use crate::case::CaseSettings;
 use laxity_model::{
     BudgetMode, Cache, CacheKind, Duration, OnMiss, Platform, Reserve, Result, ServerSizes, ShownPath as _,
 };
@@ -49,8 +48,6 @@ pub struct Mechanics {
     pub busy: usize,
     /// What real-time tasks leave of each CPU to these.
     pub reserve: Reserve,
-    /// What changes while time goes on, under amp-rm.
-    pub changes: Vec<ChangeAt>,
     /// Whether the scheduler looks at ticks of 1 ms only.
     pub at_ticks: bool,
 }
@@ -68,7 +65,6 @@ impl Default for Mechanics {
             background: 0,
             busy: 0,
             reserve: Reserve::NONE,
-            changes: Vec::new(),
             at_ticks: false,
         }
     }
@@ -114,8 +110,8 @@ impl Mechanics {
         })
     }
 
-    /// All options, as the manifest of a simulation has them.
-    pub fn options(&self, (platform, below): (&Platform, &BelowServers)) -> BTreeMap<String, String> {
+    /// All options, as the manifest of a simulation of such cases has them.
+    pub fn options(&self, of_cases: &CaseSettings) -> BTreeMap<String, String> {
         let mut options = BTreeMap::from([
             ("background".to_owned(), self.background.to_string()),
             ("batching".to_owned(), if self.batching { "on" } else { "off" }.to_owned()),
@@ -123,9 +119,10 @@ impl Mechanics {
             (ON_MISS.to_owned(), self.on_miss.to_string()),
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
-        options.extend(self.cost_options(platform));
-        options.extend(below.options());
-        options.extend((!self.changes.is_empty()).then(|| (AT.to_owned(), joined(&self.changes))));
+        let changes = &of_cases.changes;
+        options.extend(self.cost_options(of_cases.platform()));
+        options.extend(of_cases.placement.below.options());
+        options.extend((!changes.is_empty()).then(|| (AT.to_owned(), joined(changes))));
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
         options.extend((!self.reserve.is_none()).then(|| (RESERVE.to_owned(), self.reserve.to_string())));
         options.extend(self.at_ticks.then(|| (AT_TICKS.to_owned(), "on".to_owned())));

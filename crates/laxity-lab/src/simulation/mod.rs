@@ -1,11 +1,9 @@
-//! The experiment behind `simulate`: place every set under every scheduler, simulate all of it on all CPUs of this
-//! machine, keep what is wanted.
+//! The experiment behind `simulate`: place every case, simulate all of them on all CPUs of this machine, keep what is wanted.
 //!
 //! Results and their order do not depend on the number of threads. Without jobs or events, memory is bounded by tasks
 //! and runs.
 
 mod beside;
-mod changes;
 mod checks;
 mod definition;
 mod mechanics;
@@ -14,39 +12,31 @@ mod runs;
 mod simulated;
 
 pub use beside::{Beside, Budgets, Conditions, simulate_beside};
-pub use changes::{ChangeAt, changes};
 pub use definition::{set_of, verifiable};
 pub use mechanics::Mechanics;
 pub use simulated::{Control, Keep, Simulation};
 
-use crate::case::{Case, PlacementSettings, RunSettings, check_prospects, drop_same, reason, same_option};
-use crate::charges::Charges;
+use crate::case::{Case, Cases, RunSettings, check_prospects, drop_same, reason, same_option};
 use crate::in_order::in_order;
 use crate::observer::{Caller, check_interrupt};
-use crate::places::{ByLoad, Wanted};
-use crate::placing::{Placed, check_capacity};
-use crate::schedulers::{Configuration, Scheduled as _};
+use crate::placing::Placed;
 use checks::check_sets;
-use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet, scheduler_of};
+use laxity_model::{Diagnostic, Duration, Result, TaskSet};
 use laxity_oracle::Verdict;
-use laxity_place::Overload;
 use laxity_trace::{
     BackgroundRecord, EventsFile, FinishedResults, Manifest, ResultsDirectory, Run, RunStatus, RunSummary,
     Summary, SummaryBuilder, Tallies,
 };
 use progress::watching;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Everything the user chose.
+/// How cases are simulated, and what is kept.
 pub struct Settings {
     /// What runs and simulations are both told.
     pub runs: RunSettings,
     /// Budgets, batching, retries, costs.
     pub mechanics: Mechanics,
-    /// What scheduling costs, as tests count it.
-    pub charges: Charges,
     /// Where the results go, if they are kept.
     pub out: Option<PathBuf>,
     /// Whether the events are kept with the results.
@@ -62,18 +52,11 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// One simulation under each of these schedulers on this platform, where scheduling costs nothing and jobs take their WCETs; no
-    /// results are kept.
-    pub fn plain(
-        schedulers: Vec<Configuration>,
-        duration: Duration,
-        platform: Platform,
-        caller: Caller,
-    ) -> Self {
+    /// One simulation of each case, in which the kernel's work takes no time; no results are kept.
+    pub fn plain(duration: Duration, caller: Caller) -> Self {
         Settings {
-            runs: RunSettings::plain(schedulers, duration, PlacementSettings::auto(platform), caller),
+            runs: RunSettings::plain(duration, caller),
             mechanics: Mechanics::default(),
-            charges: Charges::default(),
             out: None,
             events: false,
             scratch: None,
@@ -81,47 +64,6 @@ impl Settings {
             tolerate: None,
             threads: 1,
         }
-    }
-
-    /// Where the tasks of a set go under each scheduler.
-    fn places(&self, set: &TaskSet, interrupt: &'static AtomicBool) -> Result<Vec<Result<Placed>>> {
-        let mut by_load = ByLoad::of(set);
-        let mut places = Vec::new();
-        for scheduler in &self.runs.schedulers {
-            places.push(self.place(set, scheduler, &mut by_load, interrupt));
-            check_interrupt(interrupt, "nothing was simulated")?;
-        }
-        Ok(places)
-    }
-
-    fn place(
-        &self,
-        set: &TaskSet,
-        scheduler: &Configuration,
-        by_load: &mut ByLoad<'_>,
-        interrupt: &'static AtomicBool,
-    ) -> Result<Placed> {
-        let placement = &self.runs.placement;
-        // Tasks that enter later are not placed; refused tasks run in the background.
-        let absent = match scheduler.has_servers() {
-            true => self.absent(set)?,
-            false => Vec::new(),
-        };
-        let refuse = placement.overload == Overload::Refuse;
-        if let Some(admitted) = placement.admitted(set, scheduler, (&absent, refuse), interrupt) {
-            return admitted;
-        }
-        let finder = placement.finder(scheduler, &self.charges, interrupt);
-        check_capacity(set, scheduler.model()?, &finder.placing)?;
-        let wanted = Wanted::of(set, scheduler, scheduler_of(&scheduler.name).0);
-        let own = by_load.places(&finder, wanted.scope, wanted.dedicated);
-        finder.find(wanted, own)
-    }
-
-    fn absent(&self, set: &TaskSet) -> Result<Vec<usize>> {
-        let placement = &self.runs.placement;
-        let changes = changes(&self.mechanics.changes, set, &placement.platform, &placement.below)?;
-        Ok((0..set.tasks().len()).filter(|&task| changes.lets_enter(task)).collect())
     }
 }
 
@@ -139,6 +81,9 @@ pub struct Finished {
     pub interrupted: bool,
 }
 
+/// What there is before a simulation is made.
+const NOTHING: &str = "nothing was simulated";
+
 /// One run to make: what, or why not.
 struct Planned<'a> {
     run: Run,
@@ -150,38 +95,34 @@ struct Planned<'a> {
 /// where they were asked for.
 pub type Seen<'a> = &'a mut dyn FnMut(&Run, &TaskSet, Option<&Path>) -> Result<()>;
 
-/// Simulates everything. `seen` is called for every run that was made, in their order.
-pub fn simulate(
-    sets: &[TaskSet],
-    settings: &Settings,
-    interrupt: &'static AtomicBool,
-    seen: Seen<'_>,
-) -> Result<Finished> {
-    check_sets(sets, settings)?;
-    check_interrupt(interrupt, "nothing was simulated")?;
-    let mut cases = Case::each(sets, &settings.runs.schedulers, |set| settings.places(set, interrupt))?;
-    let same = drop_same(&mut cases);
-    let planned = plan(&cases, settings)?;
+/// Simulates all cases. `seen` is called for every run that was made, in their order.
+pub fn simulate(cases: &Cases<'_>, settings: &Settings, seen: Seen<'_>) -> Result<Finished> {
+    let interrupt = cases.interrupt;
+    check_sets(cases, settings)?;
+    check_interrupt(interrupt, NOTHING)?;
+    let mut placed = cases.all(NOTHING)?;
+    let same = drop_same(&mut placed);
+    let planned = plan(&placed, settings)?;
     same.iter().for_each(|same| settings.runs.caller.observer.note(&same.words()));
     let prospect = |p: &'_ Planned<'_>| p.simulation.as_ref().err().cloned();
     let refusals: Vec<Option<Diagnostic>> = planned.iter().map(prospect).collect();
     let prospects = planned.iter().zip(&refusals);
     check_prospects(prospects.map(|(p, refusal)| (p.run.scheduler.as_str(), p.set, refusal.as_ref())))?;
-    let mut manifest = runs::manifest(sets, settings, planned.iter().map(|p| p.run.clone()).collect());
+    let mut manifest = runs::manifest(cases, settings, planned.iter().map(|p| p.run.clone()).collect());
     manifest.options.extend(same_option(&same));
     let mut directory = match &settings.out {
         Some(out) => Some(ResultsDirectory::create(out, manifest.clone(), settings.runs.existing)?),
         None => None,
     };
     let mut collected = Collected {
-        builder: SummaryBuilder::new(settings.runs.placement.platform.core_count()),
+        builder: SummaryBuilder::new(cases.settings.platform().core_count()),
         manifest: &mut manifest,
         verdicts: Vec::new(),
     };
     let jobs_wanted = settings.out.is_some();
     let results = directory.as_ref().map(|directory| directory.path().to_owned());
     let control = Control::default();
-    let expected = checks::expected_jobs(sets, settings);
+    let expected = checks::expected_jobs(cases, settings);
     watching(&control, interrupt, expected, &*settings.runs.caller.observer, || {
         // Events files are opened while others are written; the directory itself is written by this thread alone.
         let places = EventsPlaces::of(settings, results.as_deref());
@@ -213,7 +154,7 @@ pub fn simulate(
 }
 
 /// Every repetition of every case.
-fn plan<'a>(cases: &[Case<'a, Configuration>], settings: &'a Settings) -> Result<Vec<Planned<'a>>> {
+fn plan<'a>(cases: &[Case<'a>], settings: &'a Settings) -> Result<Vec<Planned<'a>>> {
     let mut planned: Vec<Planned<'a>> = Vec::new();
     for repetition in 0..settings.runs.repeat {
         for case in cases {
@@ -236,22 +177,23 @@ fn too_many_runs() -> Diagnostic {
 }
 
 fn simulation_of<'a>(
-    case: &Case<'a, Configuration>,
+    case: &Case<'a>,
     placed: Placed,
     repetition: u32,
     settings: &'a Settings,
 ) -> Result<Simulation<'a>> {
-    let runs = &settings.runs;
+    let (runs, of_case) = (&settings.runs, case.settings);
     Ok(Simulation {
         set: case.set,
-        platform: &runs.placement.platform,
+        platform: of_case.platform(),
         scheduler: case.scheduler.model()?,
         cells: placed.cells,
         duration: runs.duration,
         grace: runs.grace.unwrap_or_else(|| laxity_sim::default_grace(case.set)),
         seed: runs.seed.wrapping_add(u64::from(repetition)),
-        demand: runs.demand,
-        below: &runs.placement.below,
+        demand: of_case.demand,
+        below: &of_case.placement.below,
+        changes: &of_case.changes,
         mechanics: &settings.mechanics,
         ordinary: placed.ordinary,
     })

@@ -2,9 +2,7 @@
 
 use super::definition::TOLERATE;
 use super::{Mechanics, Settings};
-use crate::case::Case;
-use crate::schedulers::Configuration;
-use laxity_model::TaskSet;
+use crate::case::{Case, Cases};
 use laxity_trace::{Host, Machine, Manifest, Run};
 use std::collections::BTreeMap;
 
@@ -19,18 +17,18 @@ pub fn not_simulated(mechanics: &Mechanics) -> BTreeMap<String, String> {
 }
 
 /// A run that is still to be made.
-pub fn run(id: usize, case: &Case<'_, Configuration>, repetition: u32, settings: &Settings) -> Run {
+pub fn run(id: usize, case: &Case<'_>, repetition: u32, settings: &Settings) -> Run {
     Run {
         not_measured: not_simulated(&settings.mechanics),
-        notes: settings.mechanics.notes(&settings.runs.placement.platform),
+        notes: settings.mechanics.notes(case.settings.platform()),
         ..settings.runs.run(id, case, (Host::Simulator, repetition, String::new()))
     }
 }
 
 /// The manifest of a simulation.
-pub fn manifest(sets: &[TaskSet], settings: &Settings, runs: Vec<Run>) -> Manifest {
-    let platform = &settings.runs.placement.platform;
-    let mut own = settings.mechanics.options((platform, &settings.runs.placement.below));
+pub fn manifest(cases: &Cases<'_>, settings: &Settings, runs: Vec<Run>) -> Manifest {
+    let platform = cases.settings.platform();
+    let mut own = settings.mechanics.options(cases.settings);
     own.extend(settings.tolerate.map(|time| (TOLERATE.to_owned(), time.to_string())));
-    settings.runs.manifest(sets, Machine::simulated(platform), Some(platform), own, runs)
+    settings.runs.manifest(cases, Machine::simulated(platform), Some(platform), own, runs)
 }

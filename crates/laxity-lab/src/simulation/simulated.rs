@@ -1,7 +1,7 @@
 //! One simulation: what is simulated, and what observes it.
 
-use super::changes::changes;
 use super::mechanics::{Mechanics, servers_of};
+use crate::case::{ChangeAt, changes};
 use crate::placing::BelowServers;
 use laxity_model::{Cell, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
@@ -29,6 +29,8 @@ pub struct Simulation<'a> {
     pub demand: Demand,
     /// For how long background tasks go before real-time tasks, and what admission promises these under amp-rm.
     pub below: &'a BelowServers,
+    /// What changes while time goes on, under amp-rm.
+    pub changes: &'a [ChangeAt],
     /// The rest.
     pub mechanics: &'a Mechanics,
     /// Tasks that were refused: they run in the background.
@@ -128,7 +130,7 @@ impl Simulation<'_> {
     }
 
     fn changes(&self) -> Result<Changes> {
-        changes(&self.mechanics.changes, self.set, self.platform, self.below)
+        changes(self.changes, self.set, self.platform, self.below)
     }
 
     /// Whether a change took effect.

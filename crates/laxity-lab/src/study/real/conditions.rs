@@ -1,16 +1,18 @@
 //! How the sets of a study are run: on which CPUs, how often, and what a run is told.
 
 use super::Runnable;
-use crate::case::{PlacementSettings, RunSettings};
+use crate::case::{CaseSettings, Cases, PlacementSettings, Purpose, RunSettings};
+use crate::charges::{Charges, Kernel};
 use crate::experiment::{DemandModel, Settings};
 use crate::observer::Caller;
 use crate::overheads::Probes;
-use laxity_model::{Diagnostic, Platform, Result, Utilization};
-use laxity_run::PolicyOptions;
+use crate::schedulers::Configuration;
+use laxity_model::{Diagnostic, Platform, Result, TaskSet, Utilization};
 use laxity_study::{Outline, Point, Recorded, SimulatedCurve, Simulations, seed_of_jobs};
 use laxity_trace::Machine;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Where runs are in a study's directory.
 const RUNS_DIRECTORY: &str = "runs";
@@ -46,6 +48,25 @@ pub struct Slot {
     pub curve: usize,
     /// Which repetition.
     pub repetition: u32,
+}
+
+/// What the run of a slot is told.
+pub struct SlotSettings {
+    scheduler: [Configuration; 1],
+    of_case: CaseSettings,
+    /// How it is run.
+    pub run: Settings,
+}
+
+impl SlotSettings {
+    /// The case of a set, as the only one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cases::of`].
+    pub fn case<'a>(&'a self, set: &'a TaskSet, interrupt: &'static AtomicBool) -> Result<Cases<'a>> {
+        Cases::of(std::slice::from_ref(set), &self.scheduler, &self.of_case, Purpose::Run, interrupt)
+    }
 }
 
 impl Conditions {
@@ -100,39 +121,42 @@ impl Conditions {
         slot: Slot,
         directory: &Path,
         caller: Caller,
-    ) -> Result<Settings> {
+    ) -> Result<SlotSettings> {
         let Runnable { outline, simulations, .. } = runnable;
         let curve = &simulations.curves[slot.curve];
         let seed = seed_of_jobs(outline, slot.point, slot.index);
-        let schedulers = vec![curve.scheduler_name.parse()?];
         let platform = self.platform_at(simulations, slot.point.value)?;
         let out = runnable.run_directory(slot, directory);
-        let plain = Settings::plain(schedulers, simulations.duration, curve.placement, platform, out, caller);
+        let kernel = Kernel::running(&platform.cpus(), false);
+        let plain = CaseSettings::by_load(curve.placement, platform);
         let placement = PlacementSettings {
             fit: curve.fit,
             amp_rm: curve.placement,
             limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
             overload: curve.overload,
-            ..plain.runs.placement
+            ..plain.placement
         };
-        Ok(Settings {
+        let of_case = CaseSettings {
+            placement,
+            charges: Charges::default().beside_kernel(kernel),
+            demand: simulations.demand_at(&outline.axis, slot.point.value)?,
+            ..plain
+        };
+        let plain = Settings::plain(simulations.duration, out, caller);
+        let run = Settings {
             runs: RunSettings {
-                demand: simulations.demand_at(&outline.axis, slot.point.value)?,
                 grace: simulations.grace,
                 seed: seed.wrapping_add(u64::from(slot.repetition)),
-                placement,
                 ..plain.runs
             },
             demand_model: self.demand_model,
             calibration: (self.demand_model == DemandModel::Work).then(|| calibration_file(directory)),
             record: self.record,
             overheads: self.overheads,
-            policy: PolicyOptions {
-                batching: curve.batching.unwrap_or(plain.policy.batching),
-                ..plain.policy
-            },
+            batching: curve.batching.unwrap_or(plain.batching),
             ..plain
-        })
+        };
+        Ok(SlotSettings { scheduler: [curve.scheduler_name.parse()?], of_case, run })
     }
 
     /// All that results depend on, as far as the study and this machine's files say it.

@@ -60,7 +60,7 @@ impl Ready {
                 prospects.look_at(runnable.study.curves(), &set, (point, index), |slot| {
                     let settings =
                         conditions.settings(runnable, slot, directory, caller.without_progress())?;
-                    check_prospect_on(&bench, &set, &settings, interrupt)
+                    check_prospect_on(&bench, &settings.case(&set, interrupt)?, &settings.run)
                 });
             }
         }

@@ -96,17 +96,18 @@ impl RealSampler<'_> {
     fn run(&self, set: &TaskSet, slot: Slot) -> Result<MadeRun> {
         let RealStudy { runnable, conditions, ready, directory, caller, interrupt } = self.real;
         let settings = conditions.settings(*runnable, slot, directory, caller.without_progress())?;
-        let results = match State::of_run(&settings.out) {
-            State::Measured => laxity_trace::load(&settings.out)?,
+        let out = &settings.run.out;
+        let results = match State::of_run(out) {
+            State::Measured => laxity_trace::load(out)?,
             State::Open | State::NotMeasured(_) => {
-                measure_on(&ready.bench(), std::slice::from_ref(set), &settings, interrupt)?.results
+                measure_on(&ready.bench(), &settings.case(set, interrupt)?, &settings.run)?.results
             }
         };
-        let at = |error: Diagnostic| error.context(settings.out.shown().to_string());
+        let at = |error: Diagnostic| error.context(out.shown().to_string());
         Ok(MadeRun {
             run: only_run(results, set).map_err(at)?,
-            overheads_ns: match settings.overheads {
-                Some(_) => overheads_of(&settings.out).map_err(at)?,
+            overheads_ns: match settings.run.overheads {
+                Some(_) => overheads_of(out).map_err(at)?,
                 None => BTreeMap::new(),
             },
         })

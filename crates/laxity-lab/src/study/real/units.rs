@@ -63,13 +63,14 @@ pub fn run_units(
         let set = set_of(runnable, slot, interrupt)?;
         let of_run = conditions.settings(runnable, slot, directory, silent.clone());
         let made = of_run.and_then(|settings| {
-            let finished = measure_on(bench, std::slice::from_ref(&set), &settings, interrupt)?;
+            let cases = settings.case(&set, interrupt)?;
+            let finished = measure_on(bench, &cases, &settings.run)?;
             let run = finished.results.runs.first().expect("one was made");
             Ok(match State::of(&folder) {
                 State::NotMeasured(_) => "not measured".to_owned(),
                 State::Open => "interrupted".to_owned(),
                 State::Measured => {
-                    let counts = RunSummary::of(run, &set, settings.platform().core_count())?.counts;
+                    let counts = RunSummary::of(run, &set, cases.settings.platform().core_count())?.counts;
                     let checked = run.schedule.as_ref().map_or_else(String::new, |schedule| {
                         format!(
                             ", {} checked, {}",
