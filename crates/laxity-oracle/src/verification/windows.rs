@@ -61,6 +61,8 @@ struct ClusterWindows {
     pieces: Pieces,
     dedicated: Option<u32>,
     cpus: Vec<u32>,
+    /// Its CPUs decide themselves after releases, and not all of their work explains all waiting, as it does where ties are free.
+    decides_unseen: bool,
     /// Jobs that became ready at one instant, and whose timers released them.
     group_at: Option<u64>,
     group: Vec<u32>,
@@ -95,8 +97,11 @@ const UNTOLD_MAX: usize = 4096;
 impl Windows {
     pub fn new(kernel: KernelWindows, trace: &TraceState) -> Self {
         let definition = trace.definition;
-        let clusters = definition.clusters().len();
-        let mut clusters: Vec<ClusterWindows> = (0..clusters).map(|_| ClusterWindows::default()).collect();
+        let cluster = |cluster| ClusterWindows {
+            decides_unseen: kernel.structure != Structure::Messages && !definition.has_free_ties(cluster),
+            ..ClusterWindows::default()
+        };
+        let mut clusters: Vec<ClusterWindows> = (0..definition.clusters().len()).map(cluster).collect();
         for (index, cpu) in (0..).zip(&trace.cpus) {
             let cluster = &mut clusters[cpu.cluster as usize];
             cluster.cpus.push(index);
@@ -220,7 +225,9 @@ impl Windows {
 
     /// The task's job is stopped on a CPU, which has decided for something else, and stays in its queue.
     pub fn stops(&mut self, cpu: usize, task: u32, now: u64) {
-        self.busy(cpu, now).reschedules = true;
+        if self.decides_unseen(cpu) {
+            self.busy(cpu, now).reschedules = true;
+        }
         self.leaves(cpu, task, now);
     }
 
@@ -282,15 +289,19 @@ impl Windows {
         busy
     }
 
+    /// Whether the CPU may decide in a section that takes no time.
+    fn decides_unseen(&self, cpu: usize) -> bool {
+        self.clusters[self.cpus[cpu].cluster as usize].decides_unseen
+    }
+
     /// Records `[from, to)` of what a CPU is at.
     fn record(&mut self, cpu: usize, from: u64, to: u64, now: u64) {
         let Some(busy) = self.cpus[cpu].busy else { return };
-        let decides_itself = self.kernel.structure != Structure::Messages;
         let why = match busy {
             Busy { any: true, .. } => Why::Any,
             Busy { news: Some(rank), .. } => Why::News(rank),
             Busy { reschedules: true, ran, .. } => Why::Reschedules(ran),
-            Busy { ran: None, .. } if decides_itself => Why::Reschedules(None),
+            Busy { ran: None, .. } if self.decides_unseen(cpu) => Why::Reschedules(None),
             _ => Why::Timer,
         };
         self.add(Piece {
