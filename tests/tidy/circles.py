@@ -63,8 +63,9 @@ class File:
     """A module's file: what it defines, what it takes from elsewhere, and the paths in its code."""
 
     def __init__(self, text):
-        self.tests = set(TEST_MODULE.findall(NOISE.sub(" ", text)))
-        code = without_tests(NOISE.sub(" ", text))
+        code = NOISE.sub(" ", text)
+        self.tests = set(TEST_MODULE.findall(code))
+        code = without_tests(code)
         self.defined = set(DEFINED.findall(code))
         uses = [leaf for tree in USE.findall(code) for leaf in leaves(tree)]
         self.taken = {name: path for path, name in uses if name != "*"}

@@ -116,101 +116,120 @@ fn cells(cells: &Value) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn no_set_is_less_proven_than_by_load_and_what_can_be_proven_is() {
-    let desk = Desk::new();
-    let mut random = Random(24);
-    let sets: Vec<Vec<Task>> = (0..40).map(|_| random.tasks(5)).collect();
-    let names: Vec<String> = (0..sets.len()).map(|at| format!("s{at:02}.toml")).collect();
-    names.iter().zip(&sets).for_each(|(name, tasks)| desk.write(name, tasks));
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let schedulers = ["--schedulers", "p-rm,p-dm,p-edf,c-rm,c-edf", "--cpus", "4", "--clusters", "0-1;2-3"];
-    let with = |more: &[&str]| desk.analysed(&[&names[..], &schedulers[..], more].concat());
-    let by_default = with(&[]);
     let mut better = 0;
-    for method in ["ilp", "ffd", "wfd", "bfd", "lwfg", "lwfg-else:ffd"] {
-        let load = with(&["--fit", "load", "--placement", method]);
-        for (own, load) in with(&["--placement", method]).iter().zip(&load) {
-            assert!(rank(own) >= rank(load), "{method}: by the test {own}\nby load {load}");
-            better += usize::from(rank(own) > rank(load));
-        }
-        for (auto, load) in by_default.iter().zip(&load).filter(|_| method == "ilp") {
-            assert!(rank(auto) >= rank(load), "auto: {auto}\nby load {load}");
+    // A seed is forty sets: the program is called for all of them together.
+    for seed in laxity_seeds::seeds!(24..25) {
+        let desk = Desk::new();
+        let mut random = Random(seed);
+        let sets: Vec<Vec<Task>> = (0..40).map(|_| random.tasks(5)).collect();
+        let names: Vec<String> = (0..sets.len()).map(|at| format!("s{at:02}.toml")).collect();
+        names.iter().zip(&sets).for_each(|(name, tasks)| desk.write(name, tasks));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let schedulers = ["--schedulers", "p-rm,p-dm,p-edf,c-rm,c-edf", "--cpus", "4", "--clusters", "0-1;2-3"];
+        let with = |more: &[&str]| desk.analysed(&[&names[..], &schedulers[..], more].concat());
+        let by_default = with(&[]);
+        for method in ["ilp", "ffd", "wfd", "bfd", "lwfg", "lwfg-else:ffd"] {
+            let load = with(&["--fit", "load", "--placement", method]);
+            for (own, load) in with(&["--placement", method]).iter().zip(&load) {
+                assert!(rank(own) >= rank(load), "{method}: by the test {own}\nby load {load}");
+                better += usize::from(rank(own) > rank(load));
+            }
+            for (auto, load) in by_default.iter().zip(&load).filter(|_| method == "ilp") {
+                assert!(rank(auto) >= rank(load), "auto: {auto}\nby load {load}");
+            }
         }
     }
-    assert!(better > 20, "the test made a difference {better} times");
+    laxity_seeds::assert_together!(better > 20, "the test made a difference {better} times");
 }
 
 #[test]
 fn where_any_partition_is_proven_one_is_found() {
     let desk = Desk::new();
-    let mut random = Random(25);
     let (mut proven, mut by_search) = (0, 0);
-    for at in 0..12 {
-        let tasks = random.tasks(4 + at % 2);
-        desk.write("set.toml", &tasks);
-        let mut files = Vec::new();
-        for assignment in 0..1_u32 << tasks.len() {
-            let cpu = |id: usize| usize::try_from(assignment >> id & 1).expect("a bit");
-            let pinned: Vec<Task> =
-                tasks.iter().enumerate().map(|(id, &(c, d, t, _))| (c, d, t, Some(cpu(id)))).collect();
-            files.push(format!("pinned-{assignment}.toml"));
-            desk.write(files.last().expect("one"), &pinned);
-        }
-        let on_two = ["--schedulers", "p-rm,p-edf", "--cpus", "2"];
-        let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        let every = desk.analysed(&[&files[..], &on_two].concat());
-        for (found, name) in
-            desk.analysed(&[&["set.toml"][..], &on_two].concat()).iter().zip(["p-rm", "p-edf"])
-        {
-            // Tests of one core are exact: this is the truth about all partitions.
-            let any = every.iter().any(|one| one["scheduler"] == name && rank(one) == 2);
-            assert_eq!(rank(found) == 2, any, "{name}: {tasks:?}: {found}");
-            proven += usize::from(any);
-            by_search += usize::from(found["placement"] == "a search of all partitions");
+    for seed in laxity_seeds::seeds!(25..26) {
+        let mut random = Random(seed);
+        for at in 0..12 {
+            let tasks = random.tasks(4 + at % 2);
+            desk.write("set.toml", &tasks);
+            let mut files = Vec::new();
+            for assignment in 0..1_u32 << tasks.len() {
+                let cpu = |id: usize| usize::try_from(assignment >> id & 1).expect("a bit");
+                let pinned: Vec<Task> =
+                    tasks.iter().enumerate().map(|(id, &(c, d, t, _))| (c, d, t, Some(cpu(id)))).collect();
+                files.push(format!("pinned-{assignment}.toml"));
+                desk.write(files.last().expect("one"), &pinned);
+            }
+            let on_two = ["--schedulers", "p-rm,p-edf", "--cpus", "2"];
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let every = desk.analysed(&[&files[..], &on_two].concat());
+            for (found, name) in
+                desk.analysed(&[&["set.toml"][..], &on_two].concat()).iter().zip(["p-rm", "p-edf"])
+            {
+                // Tests of one core are exact: this is the truth about all partitions.
+                let any = every.iter().any(|one| one["scheduler"] == name && rank(one) == 2);
+                assert_eq!(rank(found) == 2, any, "{name}: {tasks:?}: {found}");
+                proven += usize::from(any);
+                by_search += usize::from(found["placement"] == "a search of all partitions");
+            }
         }
     }
     println!("{proven} proven, {by_search} of them by the search");
-    assert!((3..24).contains(&proven), "{proven} of 24 show both");
+    laxity_seeds::assert_together!((3..24).contains(&proven), "{proven} of 24 show both");
 }
 
 #[test]
 fn analyze_simulate_and_place_agree_on_the_places() {
     let desk = Desk::new();
-    let mut random = Random(26);
     let call = ["--schedulers", "p-rm,p-edf,c-edf,p-fpp:dm,g-rm", "--cpus", "4", "--clusters", "0-1;2-3"];
     let mut compared = 0;
-    for at in 0..10 {
-        desk.write("set.toml", &random.tasks(6));
-        let placement: &[&str] = if at % 2 == 0 { &[] } else { &["--placement", "ffd"] };
-        let analysed = desk.analysed_as_it_is(&[&["set.toml"], &call[..], placement].concat());
-        let out = format!("out-{at}");
-        let simulate = ["simulate", "set.toml", "--duration", "20ms", "--out", &out];
-        let ended = desk.call(&[&simulate[..], &call, placement].concat());
-        if !ended.status.success() {
-            // No core is fast enough, or all are too few: then nothing is placed.
-            assert!(analysed.iter().all(|one| one["placement"].is_null()), "{}\n{analysed:?}", words(&ended));
-            continue;
-        }
-        let manifest = json_file(&desk.path(&out).join("manifest.json"));
-        for run in manifest["runs"].as_array().expect("runs") {
-            let own = |one: &&Value| one["scheduler"] == run["scheduler"];
-            let one = analysed.iter().find(own).expect("analysed");
-            if run["placement"].is_null() {
-                assert!(one["placement"].is_null(), "{run}\n{one}");
+    for seed in laxity_seeds::seeds!(26..27) {
+        let mut random = Random(seed);
+        for at in 0..10 {
+            desk.write("set.toml", &random.tasks(6));
+            let placement: &[&str] = if at % 2 == 0 { &[] } else { &["--placement", "ffd"] };
+            let analysed = desk.analysed_as_it_is(&[&["set.toml"], &call[..], placement].concat());
+            let out = format!("out-{seed}-{at}");
+            let simulate = ["simulate", "set.toml", "--duration", "20ms", "--out", &out];
+            let ended = desk.call(&[&simulate[..], &call, placement].concat());
+            if !ended.status.success() {
+                // No core is fast enough, or all are too few: then nothing is placed.
+                assert!(
+                    analysed.iter().all(|one| one["placement"].is_null()),
+                    "{}\n{analysed:?}",
+                    words(&ended)
+                );
                 continue;
             }
-            assert_eq!(cells(&run["placement"]["bins"]), cells(&one["cells"]), "{run}\n{one}");
-            compared += 1;
-            let scheduler = one["scheduler"].as_str().expect("a name");
-            if scheduler != "g-rm" {
-                let place =
-                    ["place", "set.toml", "--scheduler", scheduler, "--cpus", "4", "--clusters", "0-1;2-3"];
-                let placed = desk.answer(&[&place[..], placement].concat());
-                assert_eq!(cells(&placed["bins"]), cells(&one["cells"]), "{placed}\n{one}");
-                assert_eq!((&placed["fit"], &placed["method"]), (&one["fit"], &one["placement"]));
+            let manifest = json_file(&desk.path(&out).join("manifest.json"));
+            for run in manifest["runs"].as_array().expect("runs") {
+                let own = |one: &&Value| one["scheduler"] == run["scheduler"];
+                let one = analysed.iter().find(own).expect("analysed");
+                if run["placement"].is_null() {
+                    assert!(one["placement"].is_null(), "{run}\n{one}");
+                    continue;
+                }
+                assert_eq!(cells(&run["placement"]["bins"]), cells(&one["cells"]), "{run}\n{one}");
+                compared += 1;
+                let scheduler = one["scheduler"].as_str().expect("a name");
+                if scheduler != "g-rm" {
+                    let place = [
+                        "place",
+                        "set.toml",
+                        "--scheduler",
+                        scheduler,
+                        "--cpus",
+                        "4",
+                        "--clusters",
+                        "0-1;2-3",
+                    ];
+                    let placed = desk.answer(&[&place[..], placement].concat());
+                    assert_eq!(cells(&placed["bins"]), cells(&one["cells"]), "{placed}\n{one}");
+                    assert_eq!((&placed["fit"], &placed["method"]), (&one["fit"], &one["placement"]));
+                }
             }
         }
     }
-    assert!(compared > 20, "{compared}");
+    laxity_seeds::assert_together!(compared > 20, "{compared}");
 }
 
 /// The set behind issue 24: rate-monotonic priorities prove it in places that a load does not find.
