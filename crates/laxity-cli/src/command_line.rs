@@ -123,7 +123,7 @@ fn print(error: &clap::Error) -> std::io::Result<()> {
 }
 
 /// Groups of options, in the order of every help; those of single commands stand before the last.
-const GROUPS: [&str; 10] = [
+const GROUPS: &[&str] = &[
     "Workload",
     "Deadlines",
     "Schedulers",

@@ -20,7 +20,7 @@ pub const DATE: &str = env!("LAXITY_DATE");
 /// The directory that goes before all others, if it is set.
 const VARIABLE: &str = "LAXITY_DATA_DIR";
 /// The directories of shipped files.
-const KINDS: [&str; 3] = ["examples", "studies", "schemas"];
+const KINDS: &[&str] = &["examples", "studies", "schemas"];
 /// Where the published schemas are.
 const SCHEMAS_PUBLISHED: &str = "https://laxity-rt.github.io/schemas/";
 

@@ -125,7 +125,8 @@ fn no_set_is_less_proven_than_by_load_and_what_can_be_proven_is() {
         let names: Vec<String> = (0..sets.len()).map(|at| format!("s{at:02}.toml")).collect();
         names.iter().zip(&sets).for_each(|(name, tasks)| desk.write(name, tasks));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let schedulers = ["--schedulers", "p-rm,p-dm,p-edf,c-rm,c-edf", "--cpus", "4", "--clusters", "0-1;2-3"];
+        let schedulers =
+            ["--schedulers", "p-rm,p-dm,p-edf,c-rm,c-edf", "--cpus", "4", "--clusters", "0-1;2-3"];
         let with = |more: &[&str]| desk.analysed(&[&names[..], &schedulers[..], more].concat());
         let by_default = with(&[]);
         for method in ["ilp", "ffd", "wfd", "bfd", "lwfg", "lwfg-else:ffd"] {

@@ -25,25 +25,23 @@ pub const SLACK_NS: u64 = 5_000_000;
 /// The policy that has queue `number` of [`Queue::new`] as its ready queue.
 pub const POLICY_OF_QUEUE: [Policy; QUEUES] = [Policy::EdfBh, Policy::EdfRbt, Policy::GsnEdf, Policy::Fpp];
 
-/// Which tasks the jobs are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Workload {
-    /// Every task waits, and has a deadline of its own: as many levels as jobs for fpp.
-    ManyLevels,
-    /// Of 4096 tasks with a deadline of their own, some wait at a time, as in a schedule without overload.
-    FewWait,
-    /// Every task waits; they share ten relative deadlines.
-    TenLevels,
-    /// As many levels as tasks, and every tenth task is tardy: its jobs are inserted up to half of (D - slack) late.
-    Tardy,
+laxity_model::listed_enum! {
+    /// Which tasks the jobs are of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Workload {
+        /// Every task waits, and has a deadline of its own: as many levels as jobs for fpp.
+        ManyLevels,
+        /// Of 4096 tasks with a deadline of their own, some wait at a time, as in a schedule without overload.
+        FewWait,
+        /// Every task waits; they share ten relative deadlines.
+        TenLevels,
+        /// As many levels as tasks, and every tenth task is tardy: its jobs are inserted up to half of (D - slack) late.
+        Tardy,
+    }
 }
 
 impl Workload {
-    /// All of them.
-    pub const ALL: [Workload; 4] =
-        [Workload::ManyLevels, Workload::FewWait, Workload::TenLevels, Workload::Tardy];
-
     /// In words.
     pub fn description(self) -> &'static str {
         match self {

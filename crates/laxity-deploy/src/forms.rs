@@ -11,11 +11,11 @@ mod systemd;
 use crate::plan::{DeployPlan, PLAN_FILE};
 
 /// Names of the directories that forms of several files have.
-pub const FOLDERS: [&str; 7] =
-    [systemd::FOLDER, program::C, program::RUST, program::PYTHON, oci::FOLDER, ros2::FOLDER, kernel::FOLDER];
+pub const FOLDERS: &[&str] =
+    &[systemd::FOLDER, program::C, program::RUST, program::PYTHON, oci::FOLDER, ros2::FOLDER, kernel::FOLDER];
 /// The endings of all files.
-pub const ENDINGS: [&str; 12] =
-    [".c", ".h", ".json", ".md", ".py", ".rs", ".service", ".sh", ".slice", ".target", ".txt", ".yaml"];
+pub const ENDINGS: &[&str] =
+    &[".c", ".h", ".json", ".md", ".py", ".rs", ".service", ".sh", ".slice", ".target", ".txt", ".yaml"];
 
 /// A file to deploy with.
 #[derive(Debug, Clone, PartialEq, Eq)]

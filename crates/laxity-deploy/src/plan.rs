@@ -153,24 +153,23 @@ pub struct Reservation {
     pub period_ns: u64,
 }
 
-/// A flag of `sched_setattr`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Flag {
-    /// Children of the thread begin as SCHED_OTHER. Without it a thread of SCHED_DEADLINE cannot make another one.
-    #[serde(rename = "SCHED_FLAG_RESET_ON_FORK")]
-    ResetOnFork,
-    /// SCHED_DEADLINE: bandwidth that others do not use is this thread's (GRUB).
-    #[serde(rename = "SCHED_FLAG_RECLAIM")]
-    Reclaim,
-    /// SCHED_DEADLINE: a signal (SIGXCPU) when the budget is used up.
-    #[serde(rename = "SCHED_FLAG_DL_OVERRUN")]
-    Overrun,
+laxity_model::listed_enum! {
+    /// A flag of `sched_setattr`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    pub enum Flag {
+        /// Children of the thread begin as SCHED_OTHER. Without it a thread of SCHED_DEADLINE cannot make another one.
+        #[serde(rename = "SCHED_FLAG_RESET_ON_FORK")]
+        ResetOnFork,
+        /// SCHED_DEADLINE: bandwidth that others do not use is this thread's (GRUB).
+        #[serde(rename = "SCHED_FLAG_RECLAIM")]
+        Reclaim,
+        /// SCHED_DEADLINE: a signal (SIGXCPU) when the budget is used up.
+        #[serde(rename = "SCHED_FLAG_DL_OVERRUN")]
+        Overrun,
+    }
 }
 
 impl Flag {
-    /// All of them.
-    pub const ALL: [Flag; 3] = [Flag::ResetOnFork, Flag::Reclaim, Flag::Overrun];
-
     /// Its bit (`include/uapi/linux/sched.h`).
     pub fn bit(self) -> u64 {
         match self {
@@ -217,7 +216,7 @@ impl Scheduling {
     pub fn priority(self) -> Option<u32> {
         match self {
             Scheduling::Fifo { priority } | Scheduling::RoundRobin { priority } => Some(priority),
-            _ => None,
+            Scheduling::Other { .. } | Scheduling::Deadline(_) | Scheduling::Ext(_) => None,
         }
     }
 
@@ -225,7 +224,7 @@ impl Scheduling {
     pub fn reservation(self) -> Option<Reservation> {
         match self {
             Scheduling::Deadline(reservation) | Scheduling::Ext(reservation) => Some(reservation),
-            _ => None,
+            Scheduling::Other { .. } | Scheduling::Fifo { .. } | Scheduling::RoundRobin { .. } => None,
         }
     }
 

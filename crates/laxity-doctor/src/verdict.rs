@@ -6,22 +6,21 @@ use crate::remedy::Remedy;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How much a finding matters to real-time tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Tasks are refused, stopped or ended, their times are wrong, or they can be delayed by a millisecond or more.
-    Severe,
-    /// Tasks can be delayed by ten microseconds or more, or run slower at times.
-    Moderate,
-    /// Shorter delays, or a risk only for some programs.
-    Minor,
+laxity_model::listed_enum! {
+    /// How much a finding matters to real-time tasks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Severity {
+        /// Tasks are refused, stopped or ended, their times are wrong, or they can be delayed by a millisecond or more.
+        Severe,
+        /// Tasks can be delayed by ten microseconds or more, or run slower at times.
+        Moderate,
+        /// Shorter delays, or a risk only for some programs.
+        Minor,
+    }
 }
 
 impl Severity {
-    /// All, the gravest first.
-    pub const ALL: [Severity; 3] = [Severity::Severe, Severity::Moderate, Severity::Minor];
-
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {

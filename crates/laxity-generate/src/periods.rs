@@ -45,7 +45,7 @@ const fn ms(shape: PeriodShape, min: u64, max: u64) -> Periods {
 
 impl Periods {
     /// The named distributions.
-    pub const NAMED: [(&'static str, Periods); 6] = [
+    pub const NAMED: &[(&'static str, Periods)] = &[
         ("uni-short", ms(PeriodShape::Uniform, 3, 33)),
         ("uni-moderate", ms(PeriodShape::Uniform, 10, 100)),
         ("uni-long", ms(PeriodShape::Uniform, 50, 250)),
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn names_and_ranges_read_and_write() {
-        for (name, periods) in Periods::NAMED {
+        for &(name, periods) in Periods::NAMED {
             assert_eq!(name.parse(), Ok(periods));
             assert_eq!(periods.to_string().parse(), Ok(periods));
         }

@@ -104,7 +104,7 @@ const fn exponential(mean_thousandths: u32) -> Utilizations {
 
 impl Utilizations {
     /// The named distributions.
-    pub const NAMED: [(&'static str, Utilizations); 9] = [
+    pub const NAMED: &[(&'static str, Utilizations)] = &[
         ("uni-light", uniform(1, 100)),
         ("uni-medium", uniform(100, 400)),
         ("uni-heavy", uniform(500, 900)),
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn names_and_arguments_read_and_write() {
-        for (name, utilizations) in Utilizations::NAMED {
+        for &(name, utilizations) in Utilizations::NAMED {
             assert_eq!(name.parse(), Ok(utilizations));
             assert_eq!(utilizations.to_string().parse(), Ok(utilizations));
         }

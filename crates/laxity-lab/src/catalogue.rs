@@ -16,40 +16,30 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// A part of what there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Linux's schedulers, laxity's policies, and what is analysed only.
-    Schedulers,
-    /// Schedulability tests.
-    Tests,
-    /// Generators of task sets.
-    Generators,
-    /// Placements onto CPUs and clusters.
-    Placements,
-    /// Platforms that come with laxity.
-    Platforms,
-    /// Overheads that come with laxity.
-    Overheads,
-    /// Metrics of runs and of studies.
-    Metrics,
-    /// This machine, and what it can run.
-    Machine,
+laxity_model::listed_enum! {
+    /// A part of what there is, in the order of the overview.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Part {
+        /// This machine, and what it can run.
+        Machine,
+        /// Linux's schedulers, laxity's policies, and what is analysed only.
+        Schedulers,
+        /// Placements onto CPUs and clusters.
+        Placements,
+        /// Schedulability tests.
+        Tests,
+        /// Generators of task sets.
+        Generators,
+        /// Platforms that come with laxity.
+        Platforms,
+        /// Overheads that come with laxity.
+        Overheads,
+        /// Metrics of runs and of studies.
+        Metrics,
+    }
 }
 
 impl Part {
-    /// All of them, in the order in which the overview has them.
-    pub const ALL: [Part; 8] = [
-        Part::Machine,
-        Part::Schedulers,
-        Part::Placements,
-        Part::Tests,
-        Part::Generators,
-        Part::Platforms,
-        Part::Overheads,
-        Part::Metrics,
-    ];
-
     /// The word on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -224,7 +214,7 @@ pub fn answer(platform: &Platform) -> Answer {
         schedulers: LinuxScheduler::all().map(scheduler).chain([foreign()]).collect(),
         policies: Policy::all().map(|one| policy(one, &capabilities)).collect(),
         analysed: Analysed::WITHOUT_SCHEDULER
-            .into_iter()
+            .iter()
             .map(|one| Named { name: one.to_string(), description: one.description() })
             .collect(),
         tests: laxity_analysis::catalogue::tests().iter().map(|test| test_answer(test.info())).collect(),
@@ -246,8 +236,8 @@ pub fn answer(platform: &Platform) -> Answer {
             .iter()
             .map(|profile| Named { name: profile.name.into(), description: profile.description() })
             .collect(),
-        metrics: of_studies(&laxity_study::METRICS),
-        metrics_of_studies_run: of_studies(&laxity_study::METRICS_OF_RUNS),
+        metrics: of_studies(laxity_study::METRICS),
+        metrics_of_studies_run: of_studies(laxity_study::METRICS_OF_RUNS),
         metrics_of_runs: laxity_trace::METRICS_OF_EVERY_RUN
             .iter()
             .map(|one| Named { name: one.name.into(), description: one.description.into() })

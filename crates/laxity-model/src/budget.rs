@@ -5,22 +5,21 @@ use crate::{Diagnostic, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// What happens to a job that has used up its budget: the WCET, once a period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum BudgetMode {
-    /// Nothing: budgets are not enforced.
-    #[default]
-    Off,
-    /// It waits for its next replenishment, one period after the last.
-    Throttle,
-    /// It goes on with a full budget and a deadline one period later.
-    Postpone,
+crate::listed_enum! {
+    /// What happens to a job that has used up its budget: the WCET, once a period.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum BudgetMode {
+        /// Nothing: budgets are not enforced.
+        #[default]
+        Off,
+        /// It waits for its next replenishment, one period after the last.
+        Throttle,
+        /// It goes on with a full budget and a deadline one period later.
+        Postpone,
+    }
 }
 
 impl BudgetMode {
-    /// All of them.
-    pub const ALL: [BudgetMode; 3] = [BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone];
-
     /// The name on the command line and in results.
     pub const fn name(self) -> &'static str {
         match self {

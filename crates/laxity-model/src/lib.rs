@@ -19,6 +19,7 @@ mod fifo;
 mod file;
 mod line_number;
 mod linux;
+mod listed_enum;
 pub mod markdown;
 mod names;
 mod on_miss;

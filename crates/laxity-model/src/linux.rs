@@ -188,7 +188,7 @@ impl LinuxScheduler {
         match self {
             LinuxScheduler::Fair(_) => Some("laxity has no definition of EEVDF"),
             LinuxScheduler::Foreign(_) => Some("laxity has no definition of what a program loads"),
-            _ => None,
+            LinuxScheduler::Ruled(_) | LinuxScheduler::Reclaiming(_) | LinuxScheduler::RoundRobin(_) => None,
         }
     }
 

@@ -14,22 +14,21 @@ use crate::{Diagnostic, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// The rule for a job that misses its deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum OnMiss {
-    /// It runs on to its end, and the jobs after it wait for it.
-    #[default]
-    Continue,
-    /// It stops at its next safe point.
-    Abort,
-    /// It runs on to its end; releases that pass while it is late are not made up.
-    Skip,
+crate::listed_enum! {
+    /// The rule for a job that misses its deadline.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum OnMiss {
+        /// It runs on to its end, and the jobs after it wait for it.
+        #[default]
+        Continue,
+        /// It stops at its next safe point.
+        Abort,
+        /// It runs on to its end; releases that pass while it is late are not made up.
+        Skip,
+    }
 }
 
 impl OnMiss {
-    /// All of them.
-    pub const ALL: [OnMiss; 3] = [OnMiss::Continue, OnMiss::Abort, OnMiss::Skip];
-
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,32 +6,34 @@ use crate::{Diagnostic, LinuxScheduler, PriorityRule, Result, Scheduler, Scope, 
 use std::fmt;
 use std::str::FromStr;
 
-/// A policy of the folder `policy/`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Policy {
-    /// One lock, CPUs in a heap, ready queue: binary heap (ackelman2018, 5.2).
-    EdfBh,
-    /// The same with a red-black tree (ackelman2018, 5.3).
-    EdfRbt,
-    /// The same with fixed-priority lists and priority promotions (ackelman2018, 4.1 and 5.4).
-    Fpp,
-    /// Link-based, one lock, binomial heaps, release heaps merged at once (cerqueira2014, II-B).
-    GsnEdf,
-    /// The same with a processor that takes all release interrupts and runs no task (cerqueira2014, II-B).
-    GsnEdfDi,
-    /// A queue per CPU, push and pull with pairwise locks, as in Linux (cerqueira2014, II-C and II-D).
-    PushPull,
-    /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
-    GEdfMp,
-    /// Rate-monotonic per CPU, with a deferrable server per CPU for background work (calandrino2007, 4).
-    AmpRm,
-    /// EDF until a job has no laxity left: that one then goes first (Baker, Cirinei, Bertogna 2008).
-    Edzl,
+crate::listed_enum! {
+    /// A policy of the folder `policy/`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Policy {
+        /// One lock, CPUs in a heap, ready queue: binary heap (ackelman2018, 5.2).
+        EdfBh,
+        /// The same with a red-black tree (ackelman2018, 5.3).
+        EdfRbt,
+        /// The same with fixed-priority lists and priority promotions (ackelman2018, 4.1 and 5.4).
+        Fpp,
+        /// Link-based, one lock, binomial heaps, release heaps merged at once (cerqueira2014, II-B).
+        GsnEdf,
+        /// The same with a processor that takes all release interrupts and runs no task (cerqueira2014, II-B).
+        GsnEdfDi,
+        /// A queue per CPU, push and pull with pairwise locks, as in Linux (cerqueira2014, II-C and II-D).
+        PushPull,
+        /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
+        GEdfMp,
+        /// Rate-monotonic per CPU, with a deferrable server per CPU for background work (calandrino2007, 4).
+        AmpRm,
+        /// EDF until a job has no laxity left: that one then goes first (Baker, Cirinei, Bertogna 2008).
+        Edzl,
+    }
 }
 
 impl Policy {
     /// Those that have every scope and every priority rule, in the order of the design's table.
-    pub const GENERAL: [Policy; 7] = [
+    pub const GENERAL: &[Policy] = &[
         Policy::GsnEdf,
         Policy::GsnEdfDi,
         Policy::GEdfMp,
@@ -42,7 +44,7 @@ impl Policy {
     ];
 
     /// Those whose rule is part of them, with the scopes that each has.
-    pub const SINGLE: [PolicyScheduler; 4] = {
+    pub const SINGLE: &[PolicyScheduler] = {
         const fn edzl(scope: Scope) -> PolicyScheduler {
             PolicyScheduler { policy: Policy::Edzl, scope, rule: PriorityRule::EarliestDeadlineFirst }
         }
@@ -51,12 +53,13 @@ impl Policy {
             scope: Scope::Partitioned,
             rule: PriorityRule::RateMonotonic,
         };
-        [amp_rm, edzl(Scope::Global), edzl(Scope::Clustered), edzl(Scope::Partitioned)]
+        &[amp_rm, edzl(Scope::Global), edzl(Scope::Clustered), edzl(Scope::Partitioned)]
     };
 
-    /// All policies.
+    /// All policies, the general ones first.
     pub fn all() -> impl Iterator<Item = Policy> {
-        Policy::GENERAL.into_iter().chain([Policy::AmpRm, Policy::Edzl])
+        let single = Policy::ALL.into_iter().filter(|policy| !Policy::GENERAL.contains(policy));
+        Policy::GENERAL.iter().copied().chain(single)
     }
 
     /// Whether a job goes first, whatever its deadline, as soon as its laxity has run out.
@@ -228,11 +231,11 @@ impl FromStr for PolicyScheduler {
             let linux = linux?;
             return linux.model().map(PolicyScheduler::from).map_err(|why| without_model(&linux, why));
         }
-        if let Some(single) = Policy::SINGLE.into_iter().find(|single| single.to_string() == wanted) {
+        if let Some(single) = Policy::SINGLE.iter().copied().find(|single| single.to_string() == wanted) {
             return Ok(single);
         }
         let (name, rule) = wanted.split_once(':').unwrap_or((&wanted, "edf"));
-        let named = |name: &str| Policy::GENERAL.into_iter().find(|policy| policy.name() == name);
+        let named = |name: &str| Policy::GENERAL.iter().copied().find(|policy| policy.name() == name);
         let scoped = [Scope::Clustered, Scope::Partitioned]
             .into_iter()
             .find_map(|scope| Some((scope, named(name.strip_prefix(scope.prefix())?)?)));
@@ -244,14 +247,10 @@ impl FromStr for PolicyScheduler {
                     .filter(|_| wanted.contains(':'))
                     .map_or_else(|| unknown(text), |linux| already(text, linux, rule))
             })?;
-        use PriorityRule::*;
-        let rule = [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given]
-            .into_iter()
-            .find(|known| known.name() == rule)
-            .ok_or_else(|| {
-                Diagnostic::usage(format!("scheduler `{text}`: priority rule `{rule}` is not known"))
-                    .hint("write `:rm`, `:dm` or `:fp` behind the name, or nothing for EDF")
-            })?;
+        let rule = PriorityRule::ALL.into_iter().find(|known| known.name() == rule).ok_or_else(|| {
+            Diagnostic::usage(format!("scheduler `{text}`: priority rule `{rule}` is not known"))
+                .hint("write `:rm`, `:dm` or `:fp` behind the name, or nothing for EDF")
+        })?;
         Ok(PolicyScheduler { policy, scope, rule })
     }
 }
@@ -300,9 +299,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_policy_is_general_or_has_a_rule_of_its_own() {
+        for policy in Policy::ALL {
+            let single = Policy::SINGLE.iter().any(|single| single.policy == policy);
+            assert_ne!(Policy::GENERAL.contains(&policy), single, "{policy}");
+            assert!(Policy::all().any(|one| one == policy), "{policy} is not listed");
+        }
+    }
+
+    #[test]
     fn reads_what_it_writes() {
         use PriorityRule::*;
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
                 for rule in [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given] {
                     let scheduler = PolicyScheduler { policy, scope, rule };
@@ -312,7 +320,7 @@ mod tests {
         }
         let fpp = PolicyScheduler { policy: Policy::Fpp, scope: Scope::Partitioned, rule: DeadlineMonotonic };
         assert_eq!("p-fpp:dm".parse(), Ok(fpp));
-        for single in Policy::SINGLE {
+        for &single in Policy::SINGLE {
             assert_eq!(single.to_string().parse(), Ok(single));
         }
         let linux =

@@ -4,28 +4,32 @@ use crate::{Diagnostic, Result, Task, TaskSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// How far a job may migrate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// Every task stays on one CPU.
-    Partitioned,
-    /// Every task stays in one cluster.
-    Clustered,
-    /// Every task may run anywhere.
-    Global,
+crate::listed_enum! {
+    /// How far a job may migrate.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Scope {
+        /// Every task stays on one CPU.
+        Partitioned,
+        /// Every task stays in one cluster.
+        Clustered,
+        /// Every task may run anywhere.
+        Global,
+    }
 }
 
-/// What decides between two ready jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PriorityRule {
-    /// Earliest absolute deadline first; ties by task id.
-    EarliestDeadlineFirst,
-    /// Shortest period first; ties by task id.
-    RateMonotonic,
-    /// Shortest relative deadline first; ties by task id.
-    DeadlineMonotonic,
-    /// Smallest priority number of the task first; ties by task id.
-    Given,
+crate::listed_enum! {
+    /// What decides between two ready jobs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum PriorityRule {
+        /// Earliest absolute deadline first; ties by task id.
+        EarliestDeadlineFirst,
+        /// Shortest period first; ties by task id.
+        RateMonotonic,
+        /// Shortest relative deadline first; ties by task id.
+        DeadlineMonotonic,
+        /// Smallest priority number of the task first; ties by task id.
+        Given,
+    }
 }
 
 impl PriorityRule {
@@ -48,8 +52,8 @@ impl PriorityRule {
     /// A usage error that names the first such task, the scheduler and what to do.
     pub fn check(self, set: &TaskSet, scheduler: &dyn fmt::Display) -> Result<()> {
         let without = set.real_time().find(|(_, task)| task.priority.is_none());
-        match (self, without) {
-            (PriorityRule::Given, Some((_, task))) => Err(Diagnostic::usage(format!(
+        match without.filter(|_| self == PriorityRule::Given) {
+            Some((_, task)) => Err(Diagnostic::usage(format!(
                 "task `{}` has no priority; `{scheduler}` schedules by given priorities",
                 task.name
             ))
@@ -57,7 +61,7 @@ impl PriorityRule {
                 "give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm` behind a policy's name, or p-rm, \
                  p-dm and the like of Linux",
             )),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -123,25 +127,18 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// All schedulers: global, clustered, partitioned; in each scope EDF, RM, DM and the priorities of the task set.
-    pub const ALL: [Scheduler; 12] = {
-        use PriorityRule::{
-            DeadlineMonotonic as Dm, EarliestDeadlineFirst as Edf, Given as Fp, RateMonotonic as Rm,
-        };
-        use Scope::{Clustered, Global, Partitioned};
-        [
-            Scheduler { scope: Global, rule: Edf },
-            Scheduler { scope: Global, rule: Rm },
-            Scheduler { scope: Global, rule: Dm },
-            Scheduler { scope: Global, rule: Fp },
-            Scheduler { scope: Clustered, rule: Edf },
-            Scheduler { scope: Clustered, rule: Rm },
-            Scheduler { scope: Clustered, rule: Dm },
-            Scheduler { scope: Clustered, rule: Fp },
-            Scheduler { scope: Partitioned, rule: Edf },
-            Scheduler { scope: Partitioned, rule: Rm },
-            Scheduler { scope: Partitioned, rule: Dm },
-            Scheduler { scope: Partitioned, rule: Fp },
-        ]
+    pub const ALL: [Scheduler; Scope::ALL.len() * PriorityRule::ALL.len()] = {
+        let (scopes, rules) = (Scope::ALL.len(), PriorityRule::ALL.len());
+        let mut all = [Scheduler { scope: Scope::Global, rule: PriorityRule::EarliestDeadlineFirst };
+            Scope::ALL.len() * PriorityRule::ALL.len()];
+        let mut at = 0;
+        while at < all.len() {
+            // The widest scope comes first.
+            all[at] =
+                Scheduler { scope: Scope::ALL[scopes - 1 - at / rules], rule: PriorityRule::ALL[at % rules] };
+            at += 1;
+        }
+        all
     };
 
     /// The six configurations of lelli2012, Table 1, in the order of its tables: what is compared and analysed where no
@@ -174,7 +171,9 @@ impl Scheduler {
     pub fn linux_policy(self) -> &'static str {
         match self.rule {
             PriorityRule::EarliestDeadlineFirst => "SCHED_DEADLINE",
-            _ => "SCHED_FIFO",
+            PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::Given => {
+                "SCHED_FIFO"
+            }
         }
     }
 

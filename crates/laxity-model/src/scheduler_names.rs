@@ -4,11 +4,11 @@ use crate::Names;
 
 /// Names of schedulers, with what people type instead of them.
 pub(crate) fn scheduler_names<'a>(known: &'a [&'a str]) -> Names<'a> {
-    Names { what: "scheduler", known, aliases: &OTHER_NAMES, listed_by: Some("laxity list schedulers") }
+    Names { what: "scheduler", known, aliases: OTHER_NAMES, listed_by: Some("laxity list schedulers") }
 }
 
 /// Names from papers, the kernel and other tools.
-const OTHER_NAMES: [(&str, &str); 21] = [
+const OTHER_NAMES: &[(&str, &str)] = &[
     ("edf", "`p-edf`, `c-edf` or `g-edf` (each CPU, each cluster, or all CPUs)"),
     ("deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
     ("sched_deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),

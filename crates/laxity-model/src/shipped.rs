@@ -14,7 +14,7 @@ pub struct ShippedPlatform {
 
 macro_rules! shipped {
     ($($name:literal: $description:literal),+ $(,)?) => {
-        [$(ShippedPlatform {
+        &[$(ShippedPlatform {
             name: $name,
             description: $description,
             toml: include_str!(concat!("../../../examples/platforms/", $name, ".toml")),
@@ -22,7 +22,7 @@ macro_rules! shipped {
     };
 }
 
-static SHIPPED: [ShippedPlatform; 9] = shipped! {
+static SHIPPED: &[ShippedPlatform] = shipped! {
     "opteron-6168": "48 CPUs in 8 clusters of an L3 each, 1.9 GHz (lelli2012, 5.1)",
     "opteron-6164-he": "48 CPUs in 8 clusters of an L3 each, 1.7 GHz (lindsay2012, Table 6.2)",
     "calandrino2007-small": "6 slow and 2 fast CPUs, half and full speed (calandrino2007, 5.1)",
@@ -37,7 +37,7 @@ static SHIPPED: [ShippedPlatform; 9] = shipped! {
 impl ShippedPlatform {
     /// All of them.
     pub fn all() -> &'static [ShippedPlatform] {
-        &SHIPPED
+        SHIPPED
     }
 
     /// The platform with this name.

@@ -10,57 +10,42 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the kernel was at. In the order in which time is accounted for where several explain it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// A kernel thread had the CPU.
-    KernelThread,
-    /// A thread of a scheduling class above had the CPU.
-    HigherClass,
-    /// Other work had the CPU, because real-time work had used up its share of it.
-    Reserve,
-    /// Other work had the CPU by its deferrable server.
-    Server,
-    /// The CPU was on its way from one thread to the next.
-    Switch,
-    /// The CPU decided, or had left a thread and was on its way to a decision.
-    Decision,
-    /// The CPU was sending waiting jobs to others, or had been asked to.
-    Push,
-    /// The CPU had been asked to decide, and had not begun to.
-    Interrupt,
-    /// A release or wake-up was handled.
-    ReleaseHandler,
-    /// The timer of a release was due, and its handler had not begun.
-    ReleaseLatency,
-    /// The CPU had been asked to decide, or was deciding, and until it has, no other CPU can have what waits in its queue
-    /// (push-pull).
-    Queue,
-    /// A CPU's budget timer was due and had not gone off: that its job ran beyond its budget, and no job's waiting.
-    BudgetTimer,
-    /// The kernel did not call the recorder: no longer than what was recorded took at most (laxity_kernel::schedule).
-    Unseen,
+laxity_model::listed_enum! {
+    /// What the kernel was at. In the order in which time is accounted for where several explain it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Cause {
+        /// A kernel thread had the CPU.
+        KernelThread,
+        /// A thread of a scheduling class above had the CPU.
+        HigherClass,
+        /// Other work had the CPU, because real-time work had used up its share of it.
+        Reserve,
+        /// Other work had the CPU by its deferrable server.
+        Server,
+        /// The CPU was on its way from one thread to the next.
+        Switch,
+        /// The CPU decided, or had left a thread and was on its way to a decision.
+        Decision,
+        /// The CPU was sending waiting jobs to others, or had been asked to.
+        Push,
+        /// The CPU had been asked to decide, and had not begun to.
+        Interrupt,
+        /// A release or wake-up was handled.
+        ReleaseHandler,
+        /// The timer of a release was due, and its handler had not begun.
+        ReleaseLatency,
+        /// The CPU had been asked to decide, or was deciding, and until it has, no other CPU can have what waits in its queue
+        /// (push-pull).
+        Queue,
+        /// A CPU's budget timer was due and had not gone off: that its job ran beyond its budget, and no job's waiting.
+        BudgetTimer,
+        /// The kernel did not call the recorder: no longer than what was recorded took at most (laxity_kernel::schedule).
+        Unseen,
+    }
 }
 
 impl Cause {
-    /// All causes.
-    pub const ALL: [Cause; 13] = [
-        Cause::KernelThread,
-        Cause::HigherClass,
-        Cause::Reserve,
-        Cause::Server,
-        Cause::Switch,
-        Cause::Decision,
-        Cause::Push,
-        Cause::Interrupt,
-        Cause::ReleaseHandler,
-        Cause::ReleaseLatency,
-        Cause::Queue,
-        Cause::BudgetTimer,
-        Cause::Unseen,
-    ];
-
     /// The name in results: that of its JSON.
     pub fn code_name(self) -> &'static str {
         match self {

@@ -324,7 +324,9 @@ impl Definition {
             // In what order is not known: all are equals.
             _ if self.laxities && !self.has_exact_laxities() => 0,
             PriorityRule::EarliestDeadlineFirst => deadline_abs,
-            _ => self.priorities[task as usize],
+            PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::Given => {
+                self.priorities[task as usize]
+            }
         }
     }
 
@@ -450,13 +452,15 @@ fn priority(rule: PriorityRule, task: &Task) -> Result<u64> {
     let best_effort = task.kind == TaskKind::BestEffort;
     match rule {
         PriorityRule::EarliestDeadlineFirst => Ok(0),
-        _ => rule.fixed_priority(task).or(best_effort.then_some(u64::MAX)).ok_or_else(|| {
-            Diagnostic::usage(format!(
-                "task `{}` has no priority, which rule `{}` needs",
-                task.name,
-                rule.name()
-            ))
-            .hint("give every task a `priority`, or verify against rm, dm or edf")
-        }),
+        PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::Given => {
+            rule.fixed_priority(task).or(best_effort.then_some(u64::MAX)).ok_or_else(|| {
+                Diagnostic::usage(format!(
+                    "task `{}` has no priority, which rule `{}` needs",
+                    task.name,
+                    rule.name()
+                ))
+                .hint("give every task a `priority`, or verify against rm, dm or edf")
+            })
+        }
     }
 }

@@ -13,50 +13,37 @@ pub const VERDICT_VERSION: u32 = 1;
 /// How many violations a verdict keeps; all are counted.
 pub const VIOLATIONS_KEPT: usize = 100;
 
-/// The oracles. What each assumes and checks is written in its file in `verification/`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Oracle {
-    /// Events are in order and each is possible after those before it.
-    WellFormed,
-    /// No job on two CPUs, no CPU with two jobs.
-    OneCpu,
-    /// Jobs run only on CPUs of their cluster and affinity that are not dedicated to something else.
-    Affinity,
-    /// The min(m, r) ready jobs of highest priority run, in every cluster.
-    GlobalInvariant,
-    /// No CPU idles while a job that may run there waits.
-    WorkConservation,
-    /// A task's jobs run one after the other.
-    Sequence,
-    /// Budgets are enforced, exactly when they are used up.
-    Budgets,
-    /// A job ends when it has done the work it was asked to do.
-    Demand,
-    /// Jobs are released when their task's parameters say.
-    Periods,
-    /// Absolute deadlines are right, and misses are recorded where they happen.
-    Deadlines,
-    /// Jobs of one release instant are released together.
-    Batching,
+laxity_model::listed_enum! {
+    /// The oracles. What each assumes and checks is written in its file in `verification/`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Oracle {
+        /// Events are in order and each is possible after those before it.
+        WellFormed,
+        /// No job on two CPUs, no CPU with two jobs.
+        OneCpu,
+        /// Jobs run only on CPUs of their cluster and affinity that are not dedicated to something else.
+        Affinity,
+        /// The min(m, r) ready jobs of highest priority run, in every cluster.
+        GlobalInvariant,
+        /// No CPU idles while a job that may run there waits.
+        WorkConservation,
+        /// A task's jobs run one after the other.
+        Sequence,
+        /// Budgets are enforced, exactly when they are used up.
+        Budgets,
+        /// A job ends when it has done the work it was asked to do.
+        Demand,
+        /// Jobs are released when their task's parameters say.
+        Periods,
+        /// Absolute deadlines are right, and misses are recorded where they happen.
+        Deadlines,
+        /// Jobs of one release instant are released together.
+        Batching,
+    }
 }
 
 impl Oracle {
-    /// All oracles.
-    pub const ALL: [Oracle; 11] = [
-        Oracle::WellFormed,
-        Oracle::OneCpu,
-        Oracle::Affinity,
-        Oracle::GlobalInvariant,
-        Oracle::WorkConservation,
-        Oracle::Sequence,
-        Oracle::Budgets,
-        Oracle::Demand,
-        Oracle::Periods,
-        Oracle::Deadlines,
-        Oracle::Batching,
-    ];
-
     /// In words, as in texts.
     pub fn name(self) -> &'static str {
         match self {

@@ -30,4 +30,4 @@ pub use sample::{Class, Sample, Sampler};
 pub use samples_file::{OVERHEADS_VERSION, SamplesWriter, read_samples};
 pub use statistics::{Group, Groups, KEPT_MOST, Statistics, equal_counts, statistics_of_some};
 pub use summary::{OVERHEADS_SUMMARY_VERSION, Overhead, Summary, TracingCost, overheads_schema};
-pub use table_csv::{Row, Which, overheads_csv};
+pub use table_csv::{Row, Which, kinds_of, overheads_csv};

@@ -36,7 +36,7 @@ macro_rules! tracepoint {
 }
 
 /// All probes. The tracepoints of the scheduler are there since Linux 6.16.
-pub(crate) const PROBES: [Probe; 33] = [
+static PROBES: &[Probe] = &[
     tracepoint!("the tracepoint sched_entry_tp", ["sched_entry"], [Schedule, ScheduleKept]),
     tracepoint!("the tracepoint sched_switch", ["sched_switch"], [Schedule, ContextSwitch, Schedule2]),
     Probe {
@@ -94,9 +94,8 @@ impl Probe {
 
 /// All probes, that on tracing itself last.
 pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
-    static ALL: [Probe; 33] = PROBES;
     static LAST: Probe = EMPTY;
-    ALL.iter().chain([&LAST])
+    PROBES.iter().chain([&LAST])
 }
 
 /// The names of the kernel's functions.

@@ -3,23 +3,22 @@
 use laxity_kernel::rings::{Kind, NONE, Record, SampleKind};
 use std::collections::BTreeMap;
 
-/// Whose scheduling a sample is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// SCHED_DEADLINE.
-    Deadline,
-    /// SCHED_FIFO and SCHED_RR.
-    FixedPriority,
-    /// SCHED_EXT: a policy of laxity's own.
-    Ext,
-    /// Everything else, and what is about no thread.
-    Other,
+laxity_model::listed_enum! {
+    /// Whose scheduling a sample is about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Class {
+        /// SCHED_DEADLINE.
+        Deadline,
+        /// SCHED_FIFO and SCHED_RR.
+        FixedPriority,
+        /// SCHED_EXT: a policy of laxity's own.
+        Ext,
+        /// Everything else, and what is about no thread.
+        Other,
+    }
 }
 
 impl Class {
-    /// All classes.
-    pub const ALL: [Class; 4] = [Class::Deadline, Class::FixedPriority, Class::Ext, Class::Other];
-
     /// Of a policy's number in the kernel.
     pub fn of(policy: u32) -> Class {
         match policy {
@@ -100,7 +99,25 @@ impl Sampler {
                     each(both);
                 }
             }
-            _ => (),
+            SampleKind::ReleaseLatency
+            | SampleKind::Release
+            | SampleKind::IpiLatency
+            | SampleKind::ContextSwitch
+            | SampleKind::Tick
+            | SampleKind::RequestLatency
+            | SampleKind::DspHandler
+            | SampleKind::ScheduleKept
+            | SampleKind::SchedulerTick
+            | SampleKind::Replenish
+            | SampleKind::ScheduleBoth
+            | SampleKind::Enqueue
+            | SampleKind::Dequeue
+            | SampleKind::Pick
+            | SampleKind::Push
+            | SampleKind::Pull
+            | SampleKind::SelectCpu
+            | SampleKind::Kick
+            | SampleKind::Empty => (),
         }
     }
 }

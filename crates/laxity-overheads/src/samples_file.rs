@@ -30,7 +30,7 @@ const VERSION_KEY: &str = "laxity.overheads.version";
 /// Rows in a group: about 10 MB in memory.
 const GROUP_ROWS: usize = 1 << 17;
 
-const COLUMNS: [(&str, PhysicalType, Repetition); 10] = [
+const COLUMNS: &[(&str, PhysicalType, Repetition)] = &[
     ("run", PhysicalType::INT32, Repetition::REQUIRED),
     ("kind", PhysicalType::BYTE_ARRAY, Repetition::REQUIRED),
     ("class", PhysicalType::BYTE_ARRAY, Repetition::REQUIRED),
@@ -114,7 +114,7 @@ fn schema() -> Result<Type> {
         };
         field.build().map(Arc::new)
     };
-    let fields = COLUMNS.into_iter().map(field).collect::<Result<_>>()?;
+    let fields = COLUMNS.iter().copied().map(field).collect::<Result<_>>()?;
     Type::group_type_builder("overheads").with_fields(fields).build()
 }
 
@@ -127,7 +127,7 @@ fn properties() -> Result<WriterProperties> {
             VERSION_KEY.to_owned(),
             OVERHEADS_VERSION.to_string(),
         )]));
-    for (name, physical, _) in COLUMNS {
+    for &(name, physical, _) in COLUMNS {
         let path = ColumnPath::from(name);
         properties = match physical {
             PhysicalType::BYTE_ARRAY => properties.set_column_dictionary_enabled(path, true),
@@ -238,7 +238,7 @@ fn check(file: &impl FileReader) -> Result<()> {
     }
     let found = about.schema_descr().columns().iter();
     let found: Vec<(&str, PhysicalType)> = found.map(|c| (c.name(), c.physical_type())).collect();
-    if found != COLUMNS.map(|(name, physical, _)| (name, physical)) {
+    if !found.iter().copied().eq(COLUMNS.iter().map(|&(name, physical, _)| (name, physical))) {
         return Err(damaged("it has other columns than its version says"));
     }
     Ok(())

@@ -7,27 +7,30 @@
 use crate::sample::Class;
 use crate::statistics::{Groups, equal_counts};
 use laxity_kernel::rings::SampleKind;
+use laxity_model::overheads::Overhead;
 use laxity_trace::Moments;
 use std::fmt::Write;
 
-/// Columns and the kinds whose sum they are, in the order of the file.
+/// How many columns there are: one for each overhead, in the order of [`Overhead::ALL`].
+const COLUMNS: usize = Overhead::ALL.len();
+
+/// The kinds of samples whose sum an overhead is.
 ///
 /// Scheduling is the sum of its two parts (cerqueira2014, IV-A: "we report the aggregate measure"), each of its own
 /// undisturbed samples: interrupts that came up meanwhile arrive in the second part, where they are allowed again, and
 /// would take the first part with them. The sum of maxima is an upper bound.
-const COLUMNS: [(&str, &[SampleKind]); 8] = [
-    ("IPI-LATENCY", &[SampleKind::IpiLatency]),
-    ("SCHEDULE", &[SampleKind::Schedule, SampleKind::Schedule2]),
-    ("RELEASE", &[SampleKind::Release]),
-    ("CXS", &[SampleKind::ContextSwitch]),
-    ("TICK", &[SampleKind::Tick]),
-    ("RELEASE-LATENCY", &[SampleKind::ReleaseLatency]),
-    ("MAILBOX", &[SampleKind::RequestLatency]),
-    ("DSP", &[SampleKind::DspHandler]),
-];
-
-/// Only under G-EDF-MP.
-const OPTIONAL: [SampleKind; 2] = [SampleKind::RequestLatency, SampleKind::DspHandler];
+pub fn kinds_of(overhead: Overhead) -> &'static [SampleKind] {
+    match overhead {
+        Overhead::IpiLatency => &[SampleKind::IpiLatency],
+        Overhead::Schedule => &[SampleKind::Schedule, SampleKind::Schedule2],
+        Overhead::Release => &[SampleKind::Release],
+        Overhead::ContextSwitch => &[SampleKind::ContextSwitch],
+        Overhead::Tick => &[SampleKind::Tick],
+        Overhead::ReleaseLatency => &[SampleKind::ReleaseLatency],
+        Overhead::RequestLatency => &[SampleKind::RequestLatency],
+        Overhead::DspHandler => &[SampleKind::DspHandler],
+    }
+}
 
 /// What one number of tasks costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +38,7 @@ pub struct Row {
     /// Number of tasks.
     pub tasks: u32,
     /// Mean (rounded up) and maximum in ns, in the order of the columns; nothing where there is no sample.
-    values: [Option<(u64, u64)>; COLUMNS.len()],
+    values: [Option<(u64, u64)>; COLUMNS],
 }
 
 /// Which of two numbers a file has.
@@ -52,9 +55,9 @@ impl Row {
     pub fn of(tasks: u32, groups: &Groups, class: Class) -> Row {
         Row {
             tasks,
-            values: COLUMNS.map(|(_, kinds)| {
+            values: Overhead::ALL.map(|overhead| {
                 let of = |&kind: &SampleKind| groups.get(kind, class)?.mean_and_max_ns();
-                kinds.iter().map(of).fold(None, sum)
+                kinds_of(overhead).iter().map(of).fold(None, sum)
             }),
         }
     }
@@ -62,10 +65,10 @@ impl Row {
     /// Of several recordings that are to be compared: of each kind of overhead, equally many undisturbed samples from
     /// every recording that has any, drawn from the seed. A maximum over more samples would be larger for that alone.
     pub fn of_equally_many(recordings: &[(u32, &Groups, Class)], seed: u64) -> Vec<Row> {
-        let row = |&(tasks, ..): &(u32, &Groups, Class)| Row { tasks, values: [None; COLUMNS.len()] };
+        let row = |&(tasks, ..): &(u32, &Groups, Class)| Row { tasks, values: [None; COLUMNS] };
         let mut rows: Vec<Row> = recordings.iter().map(row).collect();
-        for (place, (_, kinds)) in COLUMNS.into_iter().enumerate() {
-            for &kind in kinds {
+        for (place, overhead) in Overhead::ALL.into_iter().enumerate() {
+            for &kind in kinds_of(overhead) {
                 let kept = recordings.iter().map(|&(_, groups, class)| match groups.get(kind, class) {
                     Some(group) => group.kept(),
                     None => &[],
@@ -101,16 +104,17 @@ fn mean_and_max(values: &[u64]) -> Option<(u64, u64)> {
 pub fn overheads_csv(rows: &[Row], which: Which, absent: impl Fn(SampleKind) -> Option<String>) -> String {
     let mut text = String::new();
     let mut columns = Vec::new();
-    for (place, (name, kinds)) in COLUMNS.into_iter().enumerate() {
+    for (place, overhead) in Overhead::ALL.into_iter().enumerate() {
+        let name = overhead.column();
         let sampled = rows.iter().any(|row| row.values[place].is_some());
-        match kinds.iter().find_map(|&kind| absent(kind)) {
+        match kinds_of(overhead).iter().find_map(|&kind| absent(kind)) {
             Some(why) if !sampled => _ = writeln!(text, "# {name} was not measured: {}", one_line(&why)),
             Some(why) => {
                 let _ = writeln!(text, "# {name} lacks a part that was not measured: {}", one_line(&why));
                 columns.push((place, name));
             }
-            _ if !sampled && OPTIONAL.contains(&kinds[0]) => (),
-            _ => columns.push((place, name)),
+            None if !sampled && overhead.is_of_messages() => (),
+            None => columns.push((place, name)),
         }
     }
     let names: Vec<&str> = columns.iter().map(|&(_, name)| name).collect();

@@ -5,17 +5,19 @@ use laxity_model::{Diagnostic, Names, Result, Task, TaskSet, Utilization};
 use std::fmt;
 use std::str::FromStr;
 
-/// The admission test of a bin. All are exact; each also requires that no task is denser than the bin's fastest
-/// CPU is fast.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fit {
-    /// The sum of C/T is at most the capacity. Exact for EDF on one CPU with implicit deadlines.
-    Utilization,
-    /// The sum of C/min(D, T) is at most the capacity (lindsay2012, 5.5). Sufficient for EDF on one CPU.
-    Density,
-    /// The approximate demand bound function DBF* stays within the capacity (Baruah and Fisher 2005). Sufficient
-    /// for EDF on one CPU, accepts whatever `density` accepts, and only defined for single CPUs.
-    DemandBound,
+laxity_model::listed_enum! {
+    /// The admission test of a bin. All are exact; each also requires that no task is denser than the bin's fastest
+    /// CPU is fast.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Fit {
+        /// The sum of C/T is at most the capacity. Exact for EDF on one CPU with implicit deadlines.
+        Utilization,
+        /// The sum of C/min(D, T) is at most the capacity (lindsay2012, 5.5). Sufficient for EDF on one CPU.
+        Density,
+        /// The approximate demand bound function DBF* stays within the capacity (Baruah and Fisher 2005). Sufficient
+        /// for EDF on one CPU, accepts whatever `density` accepts, and only defined for single CPUs.
+        DemandBound,
+    }
 }
 
 /// What a user says that fits.
@@ -76,9 +78,6 @@ impl FromStr for Fitting {
 }
 
 impl Fit {
-    /// All tests.
-    pub const ALL: [Fit; 3] = [Fit::Utilization, Fit::Density, Fit::DemandBound];
-
     /// `density` if some real-time task's deadline is shorter than its period, else `utilization`, which is then
     /// the same.
     pub fn default_for(set: &TaskSet) -> Self {

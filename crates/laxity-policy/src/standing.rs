@@ -2,66 +2,66 @@
 
 use crate::ffi;
 
-/// The standing of a number of an instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
-    /// No task has it.
-    Free,
-    /// Its task's first job has yet to arrive.
-    Entered,
-    /// The policy has a job of it.
-    Present,
-    /// It sleeps; the policy knows.
-    Blocked,
-    /// It sleeps; the policy has its job still.
-    Absent,
-    /// It has left; the policy has its job still.
-    Departed,
-    /// It sleeps, and the policy is being told.
-    Dropping,
-    /// The policy is being told that it sleeps; it does not any more.
-    Returning,
+laxity_model::listed_enum! {
+    /// The standing of a number of an instance, numbered as in `policy/standing.h`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Standing {
+        /// No task has it.
+        Free,
+        /// Its task's first job has yet to arrive.
+        Entered,
+        /// The policy has a job of it.
+        Present,
+        /// It sleeps; the policy knows.
+        Blocked,
+        /// It sleeps; the policy has its job still.
+        Absent,
+        /// It has left; the policy has its job still.
+        Departed,
+        /// It sleeps, and the policy is being told.
+        Dropping,
+        /// The policy is being told that it sleeps; it does not any more.
+        Returning,
+    }
 }
 
-/// What happens to a task, as the host sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StandingEvent {
-    /// It gets the number.
-    Take,
-    /// It is runnable.
-    Come,
-    /// It sleeps.
-    Go,
-    /// The CPU decides that has it scheduled.
-    Turn,
-    /// The policy has been told to suspend it.
-    Told,
-    /// It is no task of the instance any more.
-    Leave,
+laxity_model::listed_enum! {
+    /// What happens to a task, as the host sees it, numbered as in `policy/standing.h`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StandingEvent {
+        /// It gets the number.
+        Take,
+        /// It is runnable.
+        Come,
+        /// It sleeps.
+        Go,
+        /// The CPU decides that has it scheduled.
+        Turn,
+        /// The policy has been told to suspend it.
+        Told,
+        /// It is no task of the instance any more.
+        Leave,
+    }
 }
 
-/// What the host does after that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
-    /// Nothing.
-    Nothing,
-    /// Its first job arrives.
-    Arrive,
-    /// It wakes up.
-    Wake,
-    /// Its job goes: suspend.
-    Suspend,
-    /// The number is given back.
-    Free,
+laxity_model::listed_enum! {
+    /// What the host does after that, numbered as in `policy/standing.h`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Then {
+        /// Nothing.
+        Nothing,
+        /// Its first job arrives.
+        Arrive,
+        /// It wakes up.
+        Wake,
+        /// Its job goes: suspend.
+        Suspend,
+        /// The number is given back.
+        Free,
+    }
 }
 
 impl Standing {
-    /// All of them, by their numbers in `policy/standing.h`.
-    pub const ALL: [Standing; 8] = {
-        use Standing::{Absent, Blocked, Departed, Dropping, Entered, Free, Present, Returning};
-        [Free, Entered, Present, Blocked, Absent, Departed, Dropping, Returning]
-    };
-
     /// Where the task stands after the event, and what the host does then.
     #[must_use]
     pub fn after(self, event: StandingEvent) -> (Standing, Then) {
@@ -75,17 +75,4 @@ impl Standing {
         // SAFETY: arithmetic on a value.
         unsafe { ffi::lx_policy_standing_is_apart(self as u32) != 0 }
     }
-}
-
-impl StandingEvent {
-    /// All of them, by their numbers in `policy/standing.h`.
-    pub const ALL: [StandingEvent; 6] = {
-        use StandingEvent::{Come, Go, Leave, Take, Told, Turn};
-        [Take, Come, Go, Turn, Told, Leave]
-    };
-}
-
-impl Then {
-    /// All of them, by their numbers in `policy/standing.h`.
-    pub const ALL: [Then; 5] = [Then::Nothing, Then::Arrive, Then::Wake, Then::Suspend, Then::Free];
 }

@@ -59,7 +59,7 @@ pub(crate) fn nothing_proven(study: &Study<'_>) -> Vec<String> {
 pub(crate) fn why_nothing_is_proven(scheduler: &str) -> Option<&'static str> {
     match scheduler.parse() {
         Ok(AnyScheduler::Linux(linux)) => linux.nothing_proven(),
-        _ => None,
+        Ok(AnyScheduler::Policy(_)) | Err(_) => None,
     }
 }
 

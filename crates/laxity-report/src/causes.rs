@@ -216,7 +216,17 @@ impl MissCauses {
         let one = |count: &CauseCount| {
             let more = match count.cause {
                 MissCause::Throttled => format!(" ({})", self.throttled_words()),
-                _ => String::new(),
+                MissCause::LateRelease
+                | MissCause::KernelThread
+                | MissCause::OtherThread
+                | MissCause::Reserve
+                | MissCause::Interrupt
+                | MissCause::Steal
+                | MissCause::Scheduling
+                | MissCause::EarlierOverrun
+                | MissCause::DemandAboveWcet
+                | MissCause::Scheduler
+                | MissCause::Unknown => String::new(),
             };
             format!("{} {}{more}", number::count(count.misses), count.cause.words())
         };

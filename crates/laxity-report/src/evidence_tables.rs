@@ -330,7 +330,7 @@ fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuratio
 /// A metric of Table 4.
 type Metric = (&'static str, fn(&Evidence) -> Option<Sample>);
 
-const TABLE_4_METRICS: [Metric; 4] = [
+const TABLE_4_METRICS: &[Metric] = &[
     ("Norm. Laxity", |e| e.laxity),
     ("Exp. U", |e| e.utilization_per_core),
     ("Cont. Switch Rate", |e| e.context_switch_rate),
@@ -380,7 +380,7 @@ fn scope_table(
     })
 }
 
-const CACHE_METRICS: [(&str, &str); 3] = [
+const CACHE_METRICS: &[(&str, &str)] = &[
     ("L1D misses / µs", "l1d_miss_rate_per_us"),
     ("L2 misses / µs", "l2_miss_rate_per_us"),
     ("LLC misses / µs", "llc_miss_rate_per_us"),
@@ -419,7 +419,7 @@ pub(crate) fn alone(study: &Study<'_>, set: usize) -> Option<Table> {
         Column::number("Max. CPU time"),
         Column::number("Mean / C"),
     ];
-    columns.extend(CACHE_METRICS.map(|(label, _)| Column::number(label)));
+    columns.extend(CACHE_METRICS.iter().map(|(label, _)| Column::number(label)));
     let mut notes = cache_reasons(runs.iter().map(|m| &m.summary.not_measured));
     notes.extend(Evidence::of(&runs).incomplete);
     Some(Table {
@@ -467,14 +467,14 @@ pub(crate) fn alone_grid(study: &Study<'_>, layout: &Layout) -> Option<Table> {
         Column::number("#"),
         Column::number("Exp. U/m alone"),
     ];
-    columns.extend(CACHE_METRICS.map(|(label, _)| Column::number(label)));
+    columns.extend(CACHE_METRICS.iter().map(|(label, _)| Column::number(label)));
     Some(Table { caption: "Tasks running alone (Table 3)".to_owned(), columns, rows, notes })
 }
 
 fn cache_reasons<'r>(runs: impl Iterator<Item = &'r BTreeMap<String, String>>) -> Vec<String> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for not_measured in runs {
-        for (label, metric) in CACHE_METRICS {
+        for &(label, metric) in CACHE_METRICS {
             if let Some(reason) = not_measured.get(metric) {
                 let labels = by_reason.entry(reason).or_default();
                 if !labels.contains(&label) {

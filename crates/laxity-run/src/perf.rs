@@ -10,35 +10,27 @@ use perf_event_open_sys::bindings as abi;
 use rustix::fd::{AsFd, FromRawFd, OwnedFd};
 use std::collections::BTreeMap;
 
-/// What is counted; the discriminant is the place in a job's slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(usize)]
-pub enum Count {
-    /// Context switches of the thread.
-    ContextSwitches,
-    /// Moves to another CPU.
-    Migrations,
-    /// Instructions retired.
-    Instructions,
-    /// CPU cycles.
-    Cycles,
-    /// L1 data cache read misses.
-    L1dMisses,
-    /// Last-level cache misses.
-    LlcMisses,
+laxity_model::listed_enum! {
+    /// What is counted; the discriminant is the place in a job's slot.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[repr(usize)]
+    pub enum Count {
+        /// Context switches of the thread.
+        ContextSwitches,
+        /// Moves to another CPU.
+        Migrations,
+        /// Instructions retired.
+        Instructions,
+        /// CPU cycles.
+        Cycles,
+        /// L1 data cache read misses.
+        L1dMisses,
+        /// Last-level cache misses.
+        LlcMisses,
+    }
 }
 
 impl Count {
-    /// All counts, in slot order.
-    pub const ALL: [Count; COUNTS] = [
-        Count::ContextSwitches,
-        Count::Migrations,
-        Count::Instructions,
-        Count::Cycles,
-        Count::L1dMisses,
-        Count::LlcMisses,
-    ];
-
     /// The name of its column in the results.
     pub fn column(self) -> &'static str {
         match self {

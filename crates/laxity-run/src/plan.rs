@@ -242,7 +242,9 @@ pub fn plan(
         confinement: match &scheduler {
             _ if whole => Confinement::WholeMachine,
             LinuxScheduler::Fair(_) | LinuxScheduler::Foreign(_) => Confinement::AffinityMasks,
-            _ => Confinement::Cpusets,
+            LinuxScheduler::Ruled(_) | LinuxScheduler::Reclaiming(_) | LinuxScheduler::RoundRobin(_) => {
+                Confinement::Cpusets
+            }
         },
         tasks: Vec::new(),
         regions: regions.bytes.clone(),
@@ -254,7 +256,10 @@ pub fn plan(
         attachment: None,
         foreign: match &scheduler {
             LinuxScheduler::Foreign(program) => Some(program.as_str().to_owned()),
-            _ => None,
+            LinuxScheduler::Ruled(_)
+            | LinuxScheduler::Reclaiming(_)
+            | LinuxScheduler::RoundRobin(_)
+            | LinuxScheduler::Fair(_) => None,
         },
         recorded: false,
         notes: Vec::new(),

@@ -177,7 +177,8 @@ fn main() {
     let repetitions = numbers.next().unwrap_or(5).max(1);
     println!("scheduler   cores observer");
     let policies = Policy::GENERAL
-        .into_iter()
+        .iter()
+        .copied()
         .flat_map(|policy| [4, 16, 64].map(|m| Row::new(policy, m, Watching::Jobs)));
     table("policies", policies.collect(), jobs, repetitions);
     let watching = Watching::ALL

@@ -19,7 +19,7 @@ fn agree(rule: PriorityRule, seeds: std::ops::Range<u64>) {
         };
         let expected = run(Policy::EdfBh);
         assert!(!expected.is_empty(), "seed {seed}: nothing ran");
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             let found = run(policy);
             if found != expected {
                 let first = expected.iter().find(|(job, runs)| found.get(job) != Some(runs));

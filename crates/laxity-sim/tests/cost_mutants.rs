@@ -117,7 +117,7 @@ fn broken_policies_are_caught_on_many_cores() {
 fn policies_as_they_are_pass_on_many_cores() {
     let costs = example_costs();
     for seed in laxity_seeds::seeds!(0..SEEDS) {
-        for policy in Policy::GENERAL.into_iter().chain([Policy::Edzl]) {
+        for policy in Policy::GENERAL.iter().copied().chain([Policy::Edzl]) {
             for cores in [16, 64] {
                 let is_clean = is_clean(Table::of(policy), policy, cores, &costs, seed);
                 assert!(is_clean, "seed {seed}: {policy} as it is on {cores} CPUs");

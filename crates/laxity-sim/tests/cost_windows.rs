@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// The policy asked for, or all.
 fn policies() -> Vec<Policy> {
-    let all = Policy::GENERAL.into_iter().chain([Policy::Edzl]);
+    let all = Policy::GENERAL.iter().copied().chain([Policy::Edzl]);
     let Ok(name) = std::env::var("LAXITY_POLICY") else { return all.collect() };
     let policies: Vec<Policy> = all.filter(|policy| policy.name() == name).collect();
     assert!(!policies.is_empty(), "LAXITY_POLICY={name} is no policy");

@@ -125,7 +125,7 @@ fn with_costs_the_oracles_tolerate_transitions_and_nothing_else() {
             step: constant(2),
             ..Costs::default()
         };
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             let rule = PriorityRule::EarliestDeadlineFirst;
             let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
             let cores = case.cores + u32::from(policy.dedicates_a_core());

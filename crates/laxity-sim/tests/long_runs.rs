@@ -190,7 +190,7 @@ const RULES: [PriorityRule; 2] = [PriorityRule::EarliestDeadlineFirst, PriorityR
 fn no_job_is_lost_and_nothing_is_allocated() {
     for (seed, load) in [(1, 2.0), (2, 4.0)] {
         let case = case(seed, load, 60_000);
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             for rule in RULES {
                 let observer = run::<false>(&case, policy, rule, 0);
                 assert!(observer.jobs > 20_000, "only {} jobs", observer.jobs);
@@ -203,7 +203,7 @@ fn no_job_is_lost_and_nothing_is_allocated() {
 #[test]
 fn nor_in_overload() {
     let case = case(3, 16.0, 30_000);
-    for policy in Policy::GENERAL {
+    for &policy in Policy::GENERAL {
         for rule in RULES {
             let observer = run::<false>(&case, policy, rule, 0);
             assert!(observer.jobs > 10_000, "only {} jobs", observer.jobs);
@@ -221,7 +221,7 @@ fn nor_with_events() {
         let leaving = case.set.tasks().iter().filter(|task| task.leave.is_some_and(|leave| leave < end));
         let leaving = leaving.count() as u64;
         assert!(entering > 4 && leaving > 1, "few tasks enter ({entering}) or leave ({leaving})");
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             for rule in RULES {
                 let observer = run::<true>(&case, policy, rule, 0);
                 assert_eq!(observer.releases, observer.jobs, "{policy}: an event per release");
@@ -256,7 +256,7 @@ fn nor_with_costs() {
             step: us(1, 3),
             ..Costs::default()
         };
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             let rule = PriorityRule::EarliestDeadlineFirst;
             let observer = run::<false>(&case, policy, rule, QUEUES_GROWTH_MAX);
             assert!(observer.jobs > 8_000, "only {} jobs", observer.jobs);

@@ -134,7 +134,7 @@ fn every_broken_policy_is_caught() {
             mutant.policy
         );
     }
-    for (number, policy) in Policy::GENERAL.into_iter().enumerate() {
+    for (number, policy) in Policy::GENERAL.iter().copied().enumerate() {
         let table = build(directory.path(), MUTANTS.len() + number, None, policy);
         for seed in laxity_seeds::seeds!(0..40) {
             let verdict = verdict(table, policy, BudgetMode::Off, seed);

@@ -18,7 +18,7 @@ const RULES: [PriorityRule; 4] = [
 fn all_policies_under_all_rules_and_scopes() {
     for seed in laxity_seeds::seeds!(0..150) {
         let case = Case::random(seed);
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
                 // A dedicated core needs a cell of two or more.
                 let cores = match (policy.dedicates_a_core(), scope) {
@@ -41,7 +41,7 @@ fn budgets_are_enforced() {
         case.demand = Demand::Uniform(300_000, 2_500_000);
         for mode in [BudgetMode::Throttle, BudgetMode::Postpone] {
             case.budget_mode = mode;
-            for policy in Policy::GENERAL {
+            for &policy in Policy::GENERAL {
                 for rule in [PriorityRule::EarliestDeadlineFirst, PriorityRule::RateMonotonic] {
                     let cores = case.cores + u32::from(policy.dedicates_a_core());
                     check(&case, PolicyScheduler { policy, scope: Scope::Global, rule }, cores);

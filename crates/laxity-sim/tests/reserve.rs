@@ -51,7 +51,7 @@ fn a_full_cpu_by_hand() {
     let set = TaskSet::new("full", vec![Task::periodic("T1", units(5), units(5))]).expect("valid");
     let case =
         Case { set, duration: units(30), background: background_of(vec![always(0, 100)]), ..Case::plain() };
-    for policy in Policy::GENERAL.into_iter().filter(|policy| !policy.dedicates_a_core()) {
+    for policy in Policy::GENERAL.iter().copied().filter(|policy| !policy.dedicates_a_core()) {
         let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule: EDF };
         let setup = |setup: &mut Setup<'_>| {
             (setup.reserve, setup.grace) = (reserve_of(3, 10), Duration::ZERO);
@@ -309,7 +309,7 @@ fn under_every_policy_the_schedule_is_what_its_definition_says() {
     let (mut checked, mut early, mut late) = (0, 0, 0);
     for seed in laxity_seeds::seeds!(0..400) {
         let (case, reserve) = random(seed);
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             let dedicated = u32::from(policy.dedicates_a_core());
             let scopes = [Scope::Global, Scope::Partitioned];
             let scope = scopes[usize::from(seed % 2 == 1 && dedicated == 0)];

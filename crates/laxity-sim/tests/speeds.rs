@@ -25,7 +25,7 @@ fn every_policy_on_mixed_cores_under_every_budget_mode() {
             case.budget_mode = mode;
             case.on_miss = OnMiss::ALL[usize::try_from(seed / 2 % 3).expect("small")];
             case.demand = Demand::Uniform(300_000, 1_800_000);
-            for policy in Policy::GENERAL {
+            for &policy in Policy::GENERAL {
                 let rule = PriorityRule::EarliestDeadlineFirst;
                 let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
                 let platform = platform(case.cores + u32::from(policy.dedicates_a_core()), seed);

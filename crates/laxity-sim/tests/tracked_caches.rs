@@ -450,7 +450,7 @@ fn oracles_accept_schedules_with_followed_caches() {
             case.costs.scheduling = Cost::Constant(Duration::from_ns(13));
             case.costs.context_switch = Cost::Constant(Duration::from_ns(17));
         }
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             let rule = PriorityRule::EarliestDeadlineFirst;
             let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
             let recording = case.simulate_on(scheduler, &platform, |_| {});

@@ -102,7 +102,7 @@ fn edf_meets_all_deadlines_up_to_full_utilization() {
         let case = case(seed, tasks, demand, rng.random(), end);
         let load = case.set.load().cmp_ratio(1, 1);
         assert!(if full { load == Ordering::Equal } else { load != Ordering::Greater }, "seed {seed}");
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             let jobs = jobs(&case, policy, PriorityRule::EarliestDeadlineFirst);
             let missed = jobs.iter().find(|job| late(job));
             assert!(missed.is_none(), "seed {seed}, {policy}: {missed:?}; {}", case.describe());
@@ -127,7 +127,7 @@ fn edf_misses_a_deadline_above_full_utilization() {
         overloads += 1;
         let case = case(seed, implicit(&tasks), Demand::Wcet, rng.random(), HYPERPERIOD);
         assert_eq!(case.set.load().cmp_ratio(1, 1), Ordering::Greater, "seed {seed}");
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             let jobs = jobs(&case, policy, PriorityRule::EarliestDeadlineFirst);
             assert!(jobs.iter().any(late), "seed {seed}, {policy}: no miss; {}", case.describe());
         }
@@ -203,7 +203,7 @@ fn response_time_analysis_is_exact_after_a_synchronous_release() {
         for rule in FIXED {
             let expected = responses(&case.set, rule);
             several += expected.iter().filter(|responses| responses.len() > 1).count();
-            for policy in Policy::GENERAL {
+            for &policy in Policy::GENERAL {
                 let mut longest = vec![0; expected.len()];
                 for job in jobs(&case, policy, rule) {
                     let task = job.task as usize;
@@ -248,7 +248,7 @@ fn response_time_analysis_bounds_all_other_arrivals_and_demands() {
         for rule in FIXED {
             let bounds: Vec<u64> =
                 responses(&case.set, rule).iter().map(|all| *all.iter().max().expect("a job")).collect();
-            for policy in Policy::GENERAL {
+            for &policy in Policy::GENERAL {
                 for job in jobs(&case, policy, rule) {
                     let bound = bounds[job.task as usize];
                     below += u64::from(response(&job) < bound);

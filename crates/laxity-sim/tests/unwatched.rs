@@ -24,7 +24,7 @@ fn compare(scope: Scope, seeds: std::ops::Range<u64>) {
     let mut compared = 0;
     for seed in laxity_seeds::seeds!(seeds) {
         let mut case = Case::random(seed);
-        for policy in Policy::GENERAL {
+        for &policy in Policy::GENERAL {
             if policy.dedicates_a_core() && scope == Scope::Partitioned {
                 continue;
             }

@@ -137,7 +137,9 @@ impl Axis {
                     Variable::Overrun | Variable::Server => {
                         ("has more than 6 decimals".to_owned(), "give fewer decimals")
                     }
-                    _ => (format!("is not a whole number of {}", variable.name()), "give a whole number"),
+                    Variable::Tasks | Variable::Utilization | Variable::Processors => {
+                        (format!("is not a whole number of {}", variable.name()), "give a whole number")
+                    }
                 };
                 Diagnostic::usage(format!("axis: {what} = {number} {wrong}")).hint(hint)
             })

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Parameters that may be multiples of m.
-const QUANTITIES: [&str; 4] = ["tasks", "utilization", "rescale-cores", "rescale-above"];
+const QUANTITIES: &[&str] = &["tasks", "utilization", "rescale-cores", "rescale-above"];
 /// The most families of a study.
 const FAMILIES_MOST: usize = 1_000;
 

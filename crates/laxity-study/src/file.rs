@@ -25,20 +25,20 @@ const KIND: DocumentKind = DocumentKind {
     }),
 };
 
-/// The back end: how the sets are judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StudyKind {
-    /// They are proven schedulable, or not.
-    #[default]
-    Schedulability,
-    /// They are placed and simulated.
-    Simulation,
+laxity_model::listed_enum! {
+    /// The back end: how the sets are judged.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum StudyKind {
+        /// They are proven schedulable, or not.
+        #[default]
+        Schedulability,
+        /// They are placed and simulated.
+        Simulation,
+    }
 }
 
 impl StudyKind {
-    const ALL: [StudyKind; 2] = [StudyKind::Schedulability, StudyKind::Simulation];
-
     /// As in files.
     pub fn name(self) -> &'static str {
         match self {

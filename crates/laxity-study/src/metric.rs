@@ -27,6 +27,23 @@ pub enum Measure {
     Histogram(fn(&Simulated) -> Vec<u64>),
 }
 
+/// Where it is said why runs do not know a metric of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// No run has it: it is of proofs or of simulations only.
+    NotOfRuns,
+    /// With the first of these columns of jobs that was not measured.
+    Columns(&'static [&'static str]),
+    /// With that metric of the runs.
+    Summary(&'static str),
+    /// With that metric of the runs; if the set was not run under the first curve, which it is relative to, that is why.
+    OfFirstCurve(&'static str),
+    /// With the overheads of the runs.
+    Overheads,
+    /// In these words.
+    Words(&'static str),
+}
+
 /// A metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
@@ -38,6 +55,8 @@ pub struct Metric {
     pub description: &'static str,
     /// How it is measured.
     pub measure: Measure,
+    /// Where it is said why it is not known of a set that was run.
+    pub unknown: Unknown,
 }
 
 impl Metric {

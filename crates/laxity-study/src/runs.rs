@@ -7,7 +7,7 @@
 
 use crate::axis::Variable;
 use crate::journal::Point;
-use crate::metric::{Measure, Metric, Unit};
+use crate::metric::{Measure, Metric, Unit, Unknown};
 use crate::outcomes::{Judged, Simulated};
 use crate::outline::{Outline, utilization_q32};
 use crate::simulations::{METRICS, Simulations, check_duration, value_of};
@@ -33,29 +33,33 @@ macro_rules! overhead {
                 ": the mean of a run's undisturbed samples (cerqueira2014, IV-A), with --record-overheads"
             ),
             measure: Measure::Number(Unit::Nanoseconds, |one| one.overheads_ns.get($kind).copied()),
+            unknown: Unknown::Overheads,
         }
     };
 }
 
 /// Metrics that runs have instead of those of simulations, or beside them.
-pub static METRICS_OF_RUNS: [Metric; 12] = [
+pub static METRICS_OF_RUNS: &[Metric] = &[
     Metric {
         name: "ipc",
         title: "instructions per cycle",
         description: "instructions by cycles of completed jobs, in user mode, as hardware counts them (lindsay2012, 6.2.1)",
         measure: Measure::Number(Unit::Number, |one| one.counted.ipc()),
+        unknown: Unknown::Columns(&["instructions", "cycles"]),
     },
     Metric {
         name: "llc-miss-rate",
         title: "LLC miss rate",
         description: "misses of the last-level cache of completed jobs, as hardware counts them, by lines walked (lindsay2012, 6.2.2)",
         measure: Measure::Number(Unit::Ratio, |one| one.counted.llc_miss_rate()),
+        unknown: Unknown::Columns(&["llc_misses"]),
     },
     Metric {
         name: INFLATION,
         title: "execution-time inflation",
         description: "CPU time of completed jobs by what the same accesses took alone, in a warm cache; IPC falls as it grows",
         measure: Measure::Number(Unit::Number, |one| one.summary.rates.execution_inflation),
+        unknown: Unknown::Summary("execution_inflation"),
     },
     Metric {
         name: "relative-ipc",
@@ -65,6 +69,7 @@ pub static METRICS_OF_RUNS: [Metric; 12] = [
         measure: Measure::Number(Unit::Number, |one| {
             relative_ipc(one.summary.rates.execution_inflation?, one.inflation_of_first?)
         }),
+        unknown: Unknown::OfFirstCurve("execution_inflation"),
     },
     Metric {
         name: VIOLATIONS,
@@ -72,6 +77,7 @@ pub static METRICS_OF_RUNS: [Metric; 12] = [
         description: "with --record: times in a run at which the schedule is not what its scheduler's definition says, and nothing that \
                       was measured in the same run explains it",
         measure: Measure::Number(Unit::Number, |one| one.judged.map(|judged| shown(judged.violations))),
+        unknown: Unknown::Columns(&["schedule"]),
     },
     Metric {
         name: EXCUSED,
@@ -82,6 +88,7 @@ pub static METRICS_OF_RUNS: [Metric; 12] = [
             let Judged { checked, excused, .. } = one.judged?;
             (checked > 0).then(|| shown(excused) / shown(checked))
         }),
+        unknown: Unknown::Columns(&["schedule"]),
     },
     overhead!("release", "releases", "the handler of the release interrupt"),
     overhead!(
@@ -101,9 +108,7 @@ const EXCUSED: &str = "excused-deviations";
 /// How metrics of overheads begin; the rest is the kind of overhead.
 const OVERHEAD: &str = "overhead-";
 /// What runs add to the metrics that a study names.
-const ADDED: [&str; 2] = [INFLATION, "relative-ipc"];
-/// What is of simulations only: nothing is admitted or beside the real-time tasks.
-const SIMULATED_ONLY: [&str; 2] = ["admitted", "nrt-rt"];
+const ADDED: &[&str] = &[INFLATION, "relative-ipc"];
 /// How late jobs are: the least that runs say of it.
 const TARDINESS: &str = "max-tardiness";
 
@@ -164,10 +169,10 @@ pub fn curves_in_words_of_runs(simulations: &Simulations) -> Vec<String> {
 /// What runs measure of what a study names, and of what is recorded.
 fn metrics_of_runs(named: &[&'static Metric], recorded: Recorded) -> Vec<&'static Metric> {
     let of_runs = |name: &str| METRICS_OF_RUNS.iter().find(|metric| metric.name == name);
-    let possible = named.iter().filter(|metric| !SIMULATED_ONLY.contains(&metric.name));
+    let measured = named.iter().map(|metric| of_runs(metric.name).unwrap_or(metric));
     let mut metrics: Vec<&'static Metric> =
-        possible.map(|metric| of_runs(metric.name).unwrap_or(metric)).collect();
-    metrics.extend(ADDED.into_iter().filter_map(of_runs));
+        measured.filter(|metric| metric.unknown != Unknown::NotOfRuns).collect();
+    metrics.extend(ADDED.iter().copied().filter_map(of_runs));
     if !metrics.iter().any(|metric| metric.name == TARDINESS) {
         metrics.extend(METRICS.iter().find(|metric| metric.name == TARDINESS));
     }
@@ -358,21 +363,17 @@ fn mean_over_runs(
 
 /// Why a metric is not known.
 fn reason(metric: &Metric, found: &[Simulated], runs: &[MadeRun]) -> String {
-    let column = |name: &str| runs.iter().find_map(|made| made.run.not_measured.get(name).cloned());
+    let column = |name: &&str| runs.iter().find_map(|made| made.run.not_measured.get(*name).cloned());
     let summary = |name: &str| found.iter().find_map(|one| one.summary.not_measured.get(name).cloned());
-    let why = match metric.name {
-        "ipc" => column("instructions").or_else(|| column("cycles")),
-        "llc-miss-rate" => column("llc_misses"),
-        "relative-ipc" if found.iter().any(|one| one.inflation_of_first.is_none()) => {
+    let why = match metric.unknown {
+        Unknown::Columns(names) => names.iter().find_map(column),
+        Unknown::OfFirstCurve(_) if found.iter().any(|one| one.inflation_of_first.is_none()) => {
             Some("the set was not run under the first curve".to_owned())
         }
-        INFLATION | "relative-ipc" => summary("execution_inflation"),
-        "dsr" => summary("deadline_satisfaction"),
-        "migrations" => summary("migration_rate"),
-        "late-tardiness" => Some("not in every repetition was a job late".to_owned()),
-        VIOLATIONS | EXCUSED => column("schedule"),
-        name if name.starts_with(OVERHEAD) => Some(without_overheads(runs)),
-        _ => summary("tardiness_ns"),
+        Unknown::OfFirstCurve(name) | Unknown::Summary(name) => summary(name),
+        Unknown::Overheads => Some(without_overheads(runs)),
+        Unknown::Words(words) => Some(words.to_owned()),
+        Unknown::NotOfRuns => unreachable!("`{}` is of no run", metric.name),
     };
     why.unwrap_or_else(|| "no job completed of which it is known".to_owned())
 }

@@ -29,13 +29,15 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// How often it is looked at.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
-/// What gives sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Given {
-    /// A directory.
-    Files,
-    /// A command.
-    Command,
+laxity_model::listed_enum! {
+    /// What gives sets.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Given {
+        /// A directory.
+        Files,
+        /// A command.
+        Command,
+    }
 }
 
 /// Where the sets of a point are.
@@ -71,9 +73,6 @@ pub(crate) struct Place<'a> {
 }
 
 impl Given {
-    /// All.
-    pub(crate) const ALL: [Given; 2] = [Given::Files, Given::Command];
-
     /// The one of a name.
     pub(crate) fn named(name: &str) -> Option<Given> {
         Given::ALL.into_iter().find(|given| given.name() == name)

@@ -233,7 +233,7 @@ impl Kept {
         match (self, Kept::none(metric)) {
             (Kept::Sets(_), Kept::Sets(_)) | (Kept::Number(_), Kept::Number(_)) => true,
             (Kept::Histogram(own), Kept::Histogram(other)) => own.len() == other.len(),
-            _ => false,
+            (Kept::Sets(_) | Kept::Number(_) | Kept::Histogram(_), _) => false,
         }
     }
 
@@ -247,7 +247,9 @@ impl Kept {
                 number.iter().for_each(|&number| moments.add(number));
             }
             (Kept::Histogram(own), Value::Histogram(more)) => add_each(own, more),
-            _ => unreachable!("a metric is of one kind"),
+            (Kept::Sets(_) | Kept::Number(_) | Kept::Histogram(_), _) => {
+                unreachable!("a metric is of one kind")
+            }
         }
     }
 
@@ -256,7 +258,9 @@ impl Kept {
             (Kept::Sets(own), Kept::Sets(more)) => own.merge(*more),
             (Kept::Number(own), Kept::Number(more)) => own.merge(more),
             (Kept::Histogram(own), Kept::Histogram(more)) => add_each(own, more),
-            _ => unreachable!("a metric is of one kind"),
+            (Kept::Sets(_) | Kept::Number(_) | Kept::Histogram(_), _) => {
+                unreachable!("a metric is of one kind")
+            }
         }
     }
 }
@@ -354,6 +358,7 @@ fn most(reasons: &BTreeMap<String, u64>) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::Unknown;
     use proptest::prelude::*;
 
     fn moments(numbers: &[i64]) -> Moments {
@@ -380,8 +385,13 @@ mod tests {
         assert_eq!(moments(&far).sd(Unit::Nanoseconds), Some(1.0));
     }
 
-    const HOLDS: Metric =
-        Metric { name: "holds", title: "holds", description: "holds", measure: Measure::Sets(|_| true) };
+    const HOLDS: Metric = Metric {
+        name: "holds",
+        title: "holds",
+        description: "holds",
+        measure: Measure::Sets(|_| true),
+        unknown: Unknown::NotOfRuns,
+    };
 
     /// Two series of one metric: of which of them it holds.
     fn judged(utilization_halves: u64, holds: [bool; 2]) -> SetResult {

@@ -34,7 +34,7 @@ pub struct KernelActivity {
 }
 
 /// Name, type and whether it can be null, in the order of the file.
-const COLUMNS: [(&str, Physical, Repetition); 8] = [
+const COLUMNS: &[(&str, Physical, Repetition)] = &[
     ("run", Physical::INT32, Repetition::REQUIRED),
     ("from_ns", Physical::INT64, Repetition::REQUIRED),
     ("to_ns", Physical::INT64, Repetition::REQUIRED),
@@ -56,7 +56,7 @@ fn schema() -> Result<Type> {
             _ => field.build(),
         }
     };
-    let fields = COLUMNS.into_iter().map(|column| field(column).map(Arc::new)).collect::<Result<_>>()?;
+    let fields = COLUMNS.iter().copied().map(|column| field(column).map(Arc::new)).collect::<Result<_>>()?;
     Type::group_type_builder("activities").with_fields(fields).build()
 }
 

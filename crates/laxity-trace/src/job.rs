@@ -2,20 +2,22 @@
 
 use crate::MissCause;
 
-/// How a job ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum JobOutcome {
-    /// It ran to its end.
-    Completed,
-    /// It was released but had not ended when the run did.
-    Unfinished,
-    /// It was not done at its deadline, and stopped at its next safe point (lindsay2012, 3.1.3).
-    Aborted,
-    /// It belonged to a background task when it ended, or when the run did: its task had been refused or demoted, and nothing was
-    /// promised to it (calandrino2007, 4.1). Its times are those of any other.
-    Ordinary,
-    /// Its release was not made up: an earlier job of the task was late when it passed.
-    Skipped,
+laxity_model::listed_enum! {
+    /// How a job ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum JobOutcome {
+        /// It ran to its end.
+        Completed,
+        /// It was released but had not ended when the run did.
+        Unfinished,
+        /// It was not done at its deadline, and stopped at its next safe point (lindsay2012, 3.1.3).
+        Aborted,
+        /// It belonged to a background task when it ended, or when the run did: its task had been refused or demoted, and nothing was
+        /// promised to it (calandrino2007, 4.1). Its times are those of any other.
+        Ordinary,
+        /// Its release was not made up: an earlier job of the task was late when it passed.
+        Skipped,
+    }
 }
 
 /// Hardware event counts over one job. A counter that the machine lacks is `None`, never zero.
@@ -72,15 +74,6 @@ pub struct Job {
 }
 
 impl JobOutcome {
-    /// All of them.
-    pub const ALL: [JobOutcome; 5] = [
-        JobOutcome::Completed,
-        JobOutcome::Unfinished,
-        JobOutcome::Aborted,
-        JobOutcome::Ordinary,
-        JobOutcome::Skipped,
-    ];
-
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
@@ -134,7 +127,8 @@ impl Job {
             (JobOutcome::Completed | JobOutcome::Aborted, _, None) => {
                 Some(format!("it is {} but has no finish", self.outcome.name()))
             }
-            _ => None,
+            (JobOutcome::Completed | JobOutcome::Aborted, _, Some(_))
+            | (JobOutcome::Unfinished | JobOutcome::Skipped | JobOutcome::Ordinary, ..) => None,
         }
     }
 

@@ -4,53 +4,39 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The one primary cause of a miss. Names in results are in kebab case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MissCause {
-    /// A budget was used up by more than the work that was asked for, and the task waited for the next one.
-    Throttled,
-    /// The timer of a release was late.
-    LateRelease,
-    /// A kernel thread had the CPU.
-    KernelThread,
-    /// A thread of a higher priority or class that is not of the task set had the CPU.
-    OtherThread,
-    /// Work that is not real-time had its share of the CPU: the kernel's server for it, or a deferrable server.
-    Reserve,
-    /// Interrupts took time from a running job (no hypervisor).
-    Interrupt,
-    /// A hypervisor or interrupts took time from a running job (virtual machine).
-    Steal,
-    /// The kernel's scheduling took the time: requests to decide on their way, decisions, switches.
-    Scheduling,
-    /// Another job, of the same task or of one that goes first, ran for longer than its WCET.
-    EarlierOverrun,
-    /// The job itself took longer than its WCET.
-    DemandAboveWcet,
-    /// The scheduler: the same jobs miss without any of the above.
-    Scheduler,
-    /// The records do not tell.
-    Unknown,
+laxity_model::listed_enum! {
+    /// The one primary cause of a miss. Names in results are in kebab case.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum MissCause {
+        /// A budget was used up by more than the work that was asked for, and the task waited for the next one.
+        Throttled,
+        /// The timer of a release was late.
+        LateRelease,
+        /// A kernel thread had the CPU.
+        KernelThread,
+        /// A thread of a higher priority or class that is not of the task set had the CPU.
+        OtherThread,
+        /// Work that is not real-time had its share of the CPU: the kernel's server for it, or a deferrable server.
+        Reserve,
+        /// Interrupts took time from a running job (no hypervisor).
+        Interrupt,
+        /// A hypervisor or interrupts took time from a running job (virtual machine).
+        Steal,
+        /// The kernel's scheduling took the time: requests to decide on their way, decisions, switches.
+        Scheduling,
+        /// Another job, of the same task or of one that goes first, ran for longer than its WCET.
+        EarlierOverrun,
+        /// The job itself took longer than its WCET.
+        DemandAboveWcet,
+        /// The scheduler: the same jobs miss without any of the above.
+        Scheduler,
+        /// The records do not tell.
+        Unknown,
+    }
 }
 
 impl MissCause {
-    /// All of them, in the order of tables.
-    pub const ALL: [MissCause; 12] = [
-        MissCause::Throttled,
-        MissCause::LateRelease,
-        MissCause::KernelThread,
-        MissCause::OtherThread,
-        MissCause::Reserve,
-        MissCause::Interrupt,
-        MissCause::Steal,
-        MissCause::Scheduling,
-        MissCause::EarlierOverrun,
-        MissCause::DemandAboveWcet,
-        MissCause::Scheduler,
-        MissCause::Unknown,
-    ];
-
     /// The name in results: that of its JSON.
     pub fn name(self) -> &'static str {
         match self {

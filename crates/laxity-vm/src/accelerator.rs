@@ -34,7 +34,7 @@ pub enum Acceleration {
 }
 
 /// Names from other tools.
-const OTHER_NAMES: [(&str, &str); 2] = [("qemu", "`tcg` (emulation)"), ("none", "`tcg` (emulation)")];
+const OTHER_NAMES: &[(&str, &str)] = &[("qemu", "`tcg` (emulation)"), ("none", "`tcg` (emulation)")];
 
 impl FromStr for Acceleration {
     type Err = Diagnostic;
@@ -44,7 +44,7 @@ impl FromStr for Acceleration {
             "auto" => Ok(Acceleration::Auto),
             "kvm" => Ok(Acceleration::Kvm),
             "tcg" => Ok(Acceleration::Tcg),
-            _ => Err(Names::of("accelerator", &["auto", "kvm", "tcg"]).or(&OTHER_NAMES).unknown(text)),
+            _ => Err(Names::of("accelerator", &["auto", "kvm", "tcg"]).or(OTHER_NAMES).unknown(text)),
         }
     }
 }

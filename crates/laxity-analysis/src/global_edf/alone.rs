@@ -47,7 +47,7 @@ fn constrained_deadlines() {
         ("ff-dbf", &[(2, 4, 4, 1), (11, 16, 112, 1), (12, 32, 64, 1)], 2),
     ];
     for (name, groups, processors) in examples {
-        only(name, &CONSTRAINED, groups, processors);
+        only(name, CONSTRAINED, groups, processors);
     }
 }
 
@@ -60,7 +60,7 @@ fn arbitrary_deadlines() {
         ("la", &[(2, 3, 6, 1), (1, 6, 4, 1), (1, 1, 2, 1)], 2),
     ];
     for (name, groups, processors) in examples {
-        only(name, &ARBITRARY, groups, processors);
+        only(name, ARBITRARY, groups, processors);
     }
 }
 

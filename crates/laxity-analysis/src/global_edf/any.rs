@@ -31,10 +31,10 @@ static INFO: TestInfo = TestInfo {
 };
 
 /// For D <= T; the accepting test gives bounds only if it is RTA.
-pub(super) const CONSTRAINED: [&dyn Test; 7] = [&Gfb, &BclIterative, &Bak, &Rta, &Bar, &Load, &FfDbf];
+pub(super) const CONSTRAINED: &[&dyn Test] = &[&Gfb, &BclIterative, &Bak, &Rta, &Bar, &Load, &FfDbf];
 
 /// For arbitrary deadlines.
-pub(super) const ARBITRARY: [&dyn Test; 4] = [&Gfb, &Bak, &Load, &La];
+pub(super) const ARBITRARY: &[&dyn Test] = &[&Gfb, &Bak, &Load, &La];
 
 impl AnyGlobalEdf {
     /// The verdict, and the test that accepted.
@@ -48,7 +48,7 @@ impl AnyGlobalEdf {
             return (verdict, None);
         }
         let constrained = tasks.iter().all(|task| task.deadline_rel_ns <= task.period_ns);
-        let tests: &[&dyn Test] = if constrained { &CONSTRAINED } else { &ARBITRARY };
+        let tests: &[&dyn Test] = if constrained { CONSTRAINED } else { ARBITRARY };
         let (mut answer, mut out_of_work): (Option<Refusal>, bool) = (None, false);
         for test in tests {
             let verdict = test.verdict(tasks, processors, &mut work.clone()).unwrap_or_else(|early| early);
@@ -112,7 +112,7 @@ mod tests {
     fn its_source_names_the_tests_that_it_asks() {
         let Source::Tests(named) = INFO.source else { panic!("{} is a union", INFO.name) };
         let asked: BTreeSet<&str> =
-            CONSTRAINED.iter().chain(&ARBITRARY).map(|test| test.info().name).collect();
+            CONSTRAINED.iter().chain(ARBITRARY).map(|test| test.info().name).collect();
         assert_eq!(BTreeSet::from_iter(named.iter().copied()), asked);
     }
 

@@ -2,64 +2,17 @@
 //! working set's size.
 
 use crate::TIME_MAX;
+pub use laxity_model::overheads::Overhead;
 
 /// A non-decreasing function from whole numbers to ns, at most [`TIME_MAX`], which no task survives.
 pub type Monotone = laxity_model::overheads::Monotone<TIME_MAX>;
 
-/// The overheads that depend on the number of tasks, with the names of their columns in files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Overhead {
-    /// ipi: from the sending of a reschedule interrupt to its handler.
-    IpiLatency,
-    /// sch: to pick the next task.
-    Schedule,
-    /// rel: the handler of a release interrupt.
-    Release,
-    /// cxs: to switch between tasks.
-    ContextSwitch,
-    /// tck: the handler of the timer tick.
-    Tick,
-    /// ev: from a job's arrival to the beginning of the release interrupt's handler.
-    ReleaseLatency,
-    /// req: from a client's request to the scheduling processor that reads it (G-EDF-MP).
-    RequestLatency,
-    /// dsp: the scheduling processor's handling of one request (G-EDF-MP).
-    DspHandler,
-}
-
-/// How many there are.
+/// How many overheads there are.
 const KINDS: usize = Overhead::ALL.len();
 
-impl Overhead {
-    /// All, in the order of the columns.
-    pub const ALL: [Overhead; 8] = [
-        Overhead::IpiLatency,
-        Overhead::Schedule,
-        Overhead::Release,
-        Overhead::ContextSwitch,
-        Overhead::Tick,
-        Overhead::ReleaseLatency,
-        Overhead::RequestLatency,
-        Overhead::DspHandler,
-    ];
-
-    /// Its column in CSV files.
-    pub fn column(self) -> &'static str {
-        match self {
-            Overhead::IpiLatency => "IPI-LATENCY",
-            Overhead::Schedule => "SCHEDULE",
-            Overhead::Release => "RELEASE",
-            Overhead::ContextSwitch => "CXS",
-            Overhead::Tick => "TICK",
-            Overhead::ReleaseLatency => "RELEASE-LATENCY",
-            Overhead::RequestLatency => "MAILBOX",
-            Overhead::DspHandler => "DSP",
-        }
-    }
-
-    fn place(self) -> usize {
-        self as usize
-    }
+/// Where an overhead is in lists of all.
+fn place(overhead: Overhead) -> usize {
+    overhead as usize
 }
 
 /// The period of the timer tick if nothing else is said, in ns: 1 ms (cerqueira2014, Appendix B).
@@ -105,7 +58,7 @@ impl Overheads {
     /// With this overhead as a function of the number of tasks.
     #[must_use]
     pub fn with(mut self, overhead: Overhead, of_tasks: Monotone) -> Self {
-        self.functions[overhead.place()] = Some(of_tasks);
+        self.functions[place(overhead)] = Some(of_tasks);
         self
     }
 
@@ -145,7 +98,7 @@ impl Overheads {
     /// What each costs with `tasks` tasks in the cluster.
     pub fn at(&self, tasks: usize) -> Costs {
         let at = |overhead: Overhead| {
-            self.functions[overhead.place()].as_ref().map_or(0, |function| function.at(tasks as u64))
+            self.functions[place(overhead)].as_ref().map_or(0, |function| function.at(tasks as u64))
         };
         Costs {
             ipi: at(Overhead::IpiLatency),
@@ -166,13 +119,13 @@ impl Overheads {
 
     /// What has not been given and so costs nothing.
     pub fn absent(&self) -> impl Iterator<Item = Overhead> {
-        Overhead::ALL.into_iter().filter(|overhead| self.functions[overhead.place()].is_none())
+        Overhead::ALL.into_iter().filter(|overhead| self.functions[place(*overhead)].is_none())
     }
 
     /// What was not measured with that many tasks, and is extrapolated.
     pub fn extrapolated(&self, tasks: usize) -> impl Iterator<Item = Overhead> {
         Overhead::ALL.into_iter().filter(move |overhead| {
-            let function = self.functions[overhead.place()].as_ref();
+            let function = self.functions[place(*overhead)].as_ref();
             function.is_some_and(|function| function.is_extrapolated(tasks as u64))
         })
     }

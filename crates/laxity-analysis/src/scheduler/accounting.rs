@@ -110,7 +110,11 @@ impl Analysed {
     fn quanta(self) -> Quanta {
         match self {
             Analysed::Pfair(quanta) => quanta,
-            _ => Quanta::default(),
+            Analysed::Linux(_)
+            | Analysed::Policy(_)
+            | Analysed::Reclaiming(_)
+            | Analysed::FairLateness
+            | Analysed::Unproven(_) => Quanta::default(),
         }
     }
 
@@ -136,7 +140,10 @@ fn unlimited(task: &SporadicTask, priorities: Priorities) -> SporadicTask {
     let deadline = match priorities {
         _ if !(1..=TIME_MAX).contains(&task.deadline_rel_ns) => task.deadline_rel_ns,
         Priorities::Pfair => task.deadline_rel_ns.max(task.period_ns),
-        _ => TIME_MAX,
+        Priorities::EarliestDeadlineFirst
+        | Priorities::ZeroLaxity
+        | Priorities::FairLateness
+        | Priorities::Fixed => TIME_MAX,
     };
     SporadicTask { deadline_rel_ns: deadline, ..*task }
 }

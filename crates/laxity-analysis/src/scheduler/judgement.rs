@@ -197,8 +197,8 @@ impl Analysed {
             Analysed::Linux(scheduler) if scheduler.rule != PriorityRule::EarliestDeadlineFirst => {
                 Some(Class::Fifo)
             }
-            Analysed::Linux(_) | Analysed::Reclaiming(_) if processors == 1 => Some(Class::Deadline),
-            _ => None,
+            Analysed::Linux(_) | Analysed::Reclaiming(_) => (processors == 1).then_some(Class::Deadline),
+            Analysed::Policy(_) | Analysed::Pfair(_) | Analysed::FairLateness | Analysed::Unproven(_) => None,
         }
     }
 
@@ -226,7 +226,12 @@ impl Analysed {
             Analysed::Linux(scheduler) if scheduler.rule != PriorityRule::EarliestDeadlineFirst => {
                 scheduler.rule
             }
-            _ => return Vec::new(),
+            Analysed::Linux(_)
+            | Analysed::Policy(_)
+            | Analysed::Reclaiming(_)
+            | Analysed::Pfair(_)
+            | Analysed::FairLateness
+            | Analysed::Unproven(_) => return Vec::new(),
         };
         let levels = rule.fifo_levels(ranked);
         let sizes: Vec<usize> = levels.chunk_by(|one, other| one == other).map(<[usize]>::len).collect();

@@ -64,7 +64,7 @@ const FAIR_LATENESS: &str = "g-fl";
 
 impl Analysed {
     /// Those that are analysed only.
-    pub const WITHOUT_SCHEDULER: [Analysed; 2] = [
+    pub const WITHOUT_SCHEDULER: &[Analysed] = &[
         Analysed::Pfair(Quanta { aligned: false, staggered: false, dedicated: false }),
         Analysed::FairLateness,
     ];
@@ -84,7 +84,11 @@ impl Analysed {
     pub fn unproven(self) -> Option<&'static str> {
         match self {
             Analysed::Unproven(other) => Some(other.needs()),
-            _ => None,
+            Analysed::Linux(_)
+            | Analysed::Policy(_)
+            | Analysed::Reclaiming(_)
+            | Analysed::Pfair(_)
+            | Analysed::FairLateness => None,
         }
     }
 
@@ -92,7 +96,10 @@ impl Analysed {
     pub fn dedicates_a_processor(self) -> bool {
         match self {
             Analysed::Pfair(quanta) => quanta.dedicated,
-            _ => self.policy().is_some_and(Policy::dedicates_a_core),
+            Analysed::Policy(scheduler) => scheduler.policy.dedicates_a_core(),
+            Analysed::Linux(_) | Analysed::Reclaiming(_) | Analysed::FairLateness | Analysed::Unproven(_) => {
+                false
+            }
         }
     }
 
@@ -132,7 +139,9 @@ impl Analysed {
         match self {
             Analysed::Linux(scheduler) => scheduler.rule == PriorityRule::EarliestDeadlineFirst,
             Analysed::Reclaiming(_) => true,
-            _ => false,
+            Analysed::Policy(_) | Analysed::Pfair(_) | Analysed::FairLateness | Analysed::Unproven(_) => {
+                false
+            }
         }
     }
 
@@ -161,7 +170,11 @@ impl Analysed {
     pub(super) fn policy(self) -> Option<Policy> {
         match self {
             Analysed::Policy(scheduler) => Some(scheduler.policy),
-            _ => None,
+            Analysed::Linux(_)
+            | Analysed::Reclaiming(_)
+            | Analysed::Pfair(_)
+            | Analysed::FairLateness
+            | Analysed::Unproven(_) => None,
         }
     }
 
@@ -224,7 +237,7 @@ impl FromStr for Analysed {
         if let Some(quanta) = Quanta::of_name(&wanted) {
             return quanta.map(Analysed::Pfair);
         }
-        if let Some(analysed) = Self::WITHOUT_SCHEDULER.into_iter().find(|it| it.to_string() == wanted) {
+        if let Some(analysed) = Self::WITHOUT_SCHEDULER.iter().copied().find(|it| it.to_string() == wanted) {
             return Ok(analysed);
         }
         if let Some(linux) = LinuxScheduler::named(text) {

@@ -26,7 +26,7 @@ pub fn all() -> Vec<Analysed> {
     use PriorityRule::{DeadlineMonotonic, EarliestDeadlineFirst, Given, RateMonotonic};
     let mut all = Analysed::WITHOUT_SCHEDULER.to_vec();
     all.extend(Scheduler::ALL.map(Analysed::from));
-    for policy in Policy::GENERAL {
+    for &policy in Policy::GENERAL {
         for scope in [Scope::Partitioned, Scope::Clustered, Scope::Global] {
             for rule in [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given] {
                 all.push(PolicyScheduler { policy, scope, rule }.into());

@@ -43,7 +43,7 @@ const fn published(name: &'static str, description: &'static str, schema: fn() -
 }
 
 /// All of them: first what laxity reads, then what it writes.
-pub const ALL: [Published; 23] = [
+pub const ALL: &[Published] = &[
     published("task-set", "task sets (TOML, JSON)", laxity_model::task_set_schema),
     published("platform", "platforms (TOML, JSON)", laxity_model::platform_schema),
     published("costs", "what a simulated kernel costs (TOML)", laxity_sim::costs::costs_schema),
@@ -74,7 +74,7 @@ pub const ALL: [Published; 23] = [
 ];
 
 /// What else people call them.
-const OTHER_NAMES: [(&str, &str); 8] = [
+const OTHER_NAMES: &[(&str, &str)] = &[
     ("results", "manifest"),
     ("taskset", "task-set"),
     ("set", "task-set"),
@@ -88,7 +88,7 @@ const OTHER_NAMES: [(&str, &str); 8] = [
 pub fn schema(arguments: &SchemaArguments) -> Result<ExitCode> {
     match &arguments.name {
         Some(name) => output::print_json(&(named(name)?.schema)())?,
-        None if arguments.json => output::print_json(&ALL.map(|one| one.name))?,
+        None if arguments.json => output::print_json(&ALL.iter().map(|one| one.name).collect::<Vec<_>>())?,
         None => output::print(&listed())?,
     }
     Ok(ExitCode::SUCCESS)
@@ -107,9 +107,9 @@ fn named(text: &str) -> Result<&'static Published> {
     let other = OTHER_NAMES.iter().find(|(other, _)| *other == wanted).map(|(_, name)| *name);
     let wanted = other.unwrap_or(wanted);
     ALL.iter().find(|one| one.name == wanted).ok_or_else(|| {
-        let known = ALL.map(|one| one.name);
+        let known: Vec<&str> = ALL.iter().map(|one| one.name).collect();
         let names = Names::of("schema", &known).listed_by("laxity schema");
-        let others = OTHER_NAMES.map(|(other, _)| other);
+        let others: Vec<&str> = OTHER_NAMES.iter().map(|(other, _)| *other).collect();
         // A slip in one of the other words means what that word does.
         let other = closest(wanted, &known).is_none().then(|| closest(wanted, &others)).flatten();
         let meant = other.and_then(|near| OTHER_NAMES.iter().find(|(other, _)| *other == near));
@@ -133,7 +133,7 @@ mod tests {
     /// After a deliberate change: `LAXITY_BLESS=1 cargo test --release -p laxity published_schemas`.
     #[test]
     fn the_published_schemas_are_those_of_the_code() {
-        for Published { name, schema, .. } in &ALL {
+        for Published { name, schema, .. } in ALL {
             let text = serde_json::to_string_pretty(&schema()).expect("serializes") + "\n";
             let path = folder().join(format!("{name}.schema.json"));
             if std::env::var_os("LAXITY_BLESS").is_some() {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn other_names_lead_to_a_schema() {
-        for (other, name) in OTHER_NAMES {
+        for &(other, name) in OTHER_NAMES {
             assert_eq!(named(other).expect("a schema").name, name);
         }
         assert_eq!(named("task-set.schema.json").expect("a schema").name, "task-set");

@@ -74,7 +74,16 @@ impl Found {
             Cause::KernelThread => &mut self.windows.kernel_thread,
             Cause::Reserve => &mut self.windows.reserve,
             Cause::Server => &mut self.windows.server,
-            _ => &mut self.windows.higher_class,
+            Cause::HigherClass
+            | Cause::Switch
+            | Cause::Decision
+            | Cause::Push
+            | Cause::Interrupt
+            | Cause::ReleaseHandler
+            | Cause::ReleaseLatency
+            | Cause::Queue
+            | Cause::BudgetTimer
+            | Cause::Unseen => &mut self.windows.higher_class,
         };
         of.add(to - from);
         self.push(cpu, cause, (from, to), About::Cpu);

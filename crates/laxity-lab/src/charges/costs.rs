@@ -222,8 +222,7 @@ impl Charge {
             return Vec::from_iter(note);
         };
         let messages = scheduler.structure() == Structure::Messages;
-        let counts =
-            |kind: &Overhead| messages || !matches!(kind, Overhead::RequestLatency | Overhead::DspHandler);
+        let counts = |kind: &Overhead| messages || !kind.is_of_messages();
         let columns =
             |kinds: Vec<Overhead>| kinds.into_iter().map(Overhead::column).collect::<Vec<_>>().join(", ");
         let absent = columns(self.overheads.absent().filter(counts).collect());

@@ -58,7 +58,9 @@ impl Kernel {
                 );
                 false
             }
-            _ => return Vec::new(),
+            Analysed::Policy(_) | Analysed::Pfair(_) | Analysed::FairLateness | Analysed::Unproven(_) => {
+                return Vec::new();
+            }
         };
         let servers = self.limits.servers_words();
         let origin = if self.limits.unread.servers { "Linux's defaults" } else { self.origin };

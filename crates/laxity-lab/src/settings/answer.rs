@@ -184,7 +184,9 @@ impl SettingsAnswer {
 fn limit(limits: Limits, rule: PriorityRule) -> u64 {
     match rule {
         PriorityRule::EarliestDeadlineFirst => limits.deadline_q20(),
-        _ => limits.fifo_q20(),
+        PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::Given => {
+            limits.fifo_q20()
+        }
     }
 }
 

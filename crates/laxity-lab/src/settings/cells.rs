@@ -219,6 +219,8 @@ impl Inside<'_> {
 pub fn judged_as(scheduler: Scheduler) -> Scheduler {
     match scheduler.rule {
         PriorityRule::EarliestDeadlineFirst => scheduler,
-        _ => Scheduler { rule: PriorityRule::Given, ..scheduler },
+        PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::Given => {
+            Scheduler { rule: PriorityRule::Given, ..scheduler }
+        }
     }
 }

@@ -54,7 +54,7 @@ impl Cells<'_> {
             PriorityRule::EarliestDeadlineFirst => {
                 self.candidates.iter().filter_map(|list| list.first()).map(bandwidth_q64).sum()
             }
-            _ => 0,
+            PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::Given => 0,
         }
     }
 }

@@ -53,7 +53,7 @@ pub fn order_of(inside: &Inside<'_>) -> Option<(Order, Vec<usize>)> {
     let simple = match inside.cells.scheduler.rule {
         PriorityRule::RateMonotonic => vec![rate],
         PriorityRule::DeadlineMonotonic => vec![deadline],
-        _ => vec![
+        PriorityRule::EarliestDeadlineFirst | PriorityRule::Given => vec![
             rate,
             deadline,
             (Order::LaxityMonotonic, sorted(&|task| task.deadline_rel_ns.saturating_sub(task.wcet_ns))),

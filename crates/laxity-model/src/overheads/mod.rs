@@ -6,10 +6,12 @@
 mod csv;
 mod decimal;
 mod job_times;
+mod kind;
 mod monotone;
 mod table;
 
 pub use csv::{CacheDelayFunctions, cache_delays_from_csv, overheads_from_csv, samples_from_csv};
 pub use decimal::scaled_up;
 pub use job_times::job_times_from_csv;
+pub use kind::Overhead;
 pub use monotone::Monotone;

@@ -87,7 +87,15 @@ fn absence_of(cause: Cause) -> Option<MissCause> {
         Cause::KernelThread => Some(MissCause::KernelThread),
         Cause::HigherClass => Some(MissCause::OtherThread),
         Cause::Reserve | Cause::Server => Some(MissCause::Reserve),
-        _ => None,
+        Cause::Switch
+        | Cause::Decision
+        | Cause::Push
+        | Cause::Interrupt
+        | Cause::ReleaseHandler
+        | Cause::ReleaseLatency
+        | Cause::Queue
+        | Cause::BudgetTimer
+        | Cause::Unseen => None,
     }
 }
 
@@ -192,7 +200,9 @@ fn on_cpu(evidence: &Evidence<'_>, history: &History, job: Option<&Job>) -> JobL
     let (work, taken) = match job.outcome {
         JobOutcome::Completed => (own.min(inside), inside.saturating_sub(own)),
         // What it would have had to do, and what was taken until it stopped.
-        _ => (job.demand_ns.unwrap_or(inside), job.cpu_time_ns.map_or(0, |used| inside.saturating_sub(used))),
+        JobOutcome::Aborted | JobOutcome::Unfinished | JobOutcome::Skipped | JobOutcome::Ordinary => {
+            (job.demand_ns.unwrap_or(inside), job.cpu_time_ns.map_or(0, |used| inside.saturating_sub(used)))
+        }
     };
     JobLosses {
         work_ns: work,

@@ -44,7 +44,15 @@ pub(super) fn limitation(definition: &Definition, oracle: Oracle) -> Option<Stri
             }
             return (!parts.is_empty()).then(|| parts.join("; "));
         }
-        _ => return None,
+        Oracle::WellFormed
+        | Oracle::OneCpu
+        | Oracle::Affinity
+        | Oracle::Sequence
+        | Oracle::Budgets
+        | Oracle::Demand
+        | Oracle::Periods
+        | Oracle::Deadlines
+        | Oracle::Batching => return None,
     };
     Some(text.to_owned())
 }

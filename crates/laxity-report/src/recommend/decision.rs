@@ -170,7 +170,9 @@ impl Field<'_, '_> {
             let labels = listed(self.labels());
             self.reasons.push(match strongest {
                 Guarantee::Hard => format!("Proven to meet every deadline, of these: {labels}."),
-                _ => format!("Tardiness proven to be bounded, of these: {labels}."),
+                Guarantee::Soft | Guarantee::Nothing => {
+                    format!("Tardiness proven to be bounded, of these: {labels}.")
+                }
             });
         }
     }

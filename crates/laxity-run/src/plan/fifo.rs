@@ -79,7 +79,7 @@ fn note_shared_levels(
             name(one),
             name(other)
         ),
-        _ => format!(
+        PriorityRule::RateMonotonic | PriorityRule::DeadlineMonotonic | PriorityRule::EarliestDeadlineFirst => format!(
             "CPUs {cpus}: {count} tasks share {used} SCHED_FIFO priorities; tasks with neighbouring {} run in arrival order",
             if rule == PriorityRule::DeadlineMonotonic { "deadlines" } else { "periods" }
         ),

@@ -82,7 +82,10 @@ pub struct Attachment {
 impl Attachment {
     /// Whether every CPU has a queue of its own under this policy.
     pub fn has_queue_per_core(&self) -> bool {
-        Policy::GENERAL.into_iter().any(|policy| policy.has_queue_per_core() && policy.name() == self.policy)
+        Policy::GENERAL
+            .iter()
+            .copied()
+            .any(|policy| policy.has_queue_per_core() && policy.name() == self.policy)
     }
 }
 

@@ -58,10 +58,9 @@ impl Cost {
     pub fn mean_ns(&self, n: u32) -> u64 {
         match self {
             Cost::Distribution(distribution) => distribution.mean_ns(),
-            _ => match self.prepare(n).0 {
-                Kind::Constant(ns) => ns,
-                Kind::Drawn(_) => unreachable!("only distributions are drawn"),
-            },
+            Cost::Zero => 0,
+            Cost::Constant(cost) => cost.as_ns(),
+            Cost::PiecewiseLinear(function) => function.at(n.into()),
         }
     }
 }
@@ -73,7 +72,7 @@ impl Cost {
         match self {
             Cost::Distribution(distribution) => distribution.max_ns(),
             // Functions of n are monotone.
-            _ => self.mean_ns(n),
+            Cost::Zero | Cost::Constant(_) | Cost::PiecewiseLinear(_) => self.mean_ns(n),
         }
     }
 }

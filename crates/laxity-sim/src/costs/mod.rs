@@ -114,7 +114,7 @@ impl Costs {
                 "{name} is given up to {} tasks; for {n} it is extrapolated linearly",
                 function.last_x()
             )),
-            _ => None,
+            Cost::Zero | Cost::Constant(_) | Cost::PiecewiseLinear(_) | Cost::Distribution(_) => None,
         };
         self.named().into_iter().filter_map(beyond).collect()
     }

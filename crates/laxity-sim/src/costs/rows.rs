@@ -5,13 +5,14 @@ use super::cache_file::CacheFile;
 use super::given::WrittenCost;
 use super::{CacheCosts, Cost};
 use laxity_model::Duration;
+use laxity_model::overheads::Overhead;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Declares the costs once, each with its name in files, its column in CSV files, what has that cost in words, and whether Linux's own
 /// schedulers have it.
 macro_rules! costs {
-    ($($(#[$documentation:meta])* $cost:ident: $column:literal, $words:literal, $linux:literal;)*) => {
+    ($($(#[$documentation:meta])* $cost:ident: $column:expr, $words:literal, $linux:literal;)*) => {
         /// All costs of a simulated system. [`Costs::default`] is a system that costs nothing.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Costs {
@@ -83,24 +84,51 @@ macro_rules! costs {
     };
 }
 
-costs! {
-    /// A release interrupt: its handler, until the released jobs are queued.
-    release: "RELEASE", "release interrupts", true;
-    /// A scheduling decision: from the entry of the scheduler until the next job is picked.
-    scheduling: "SCHEDULE", "scheduling decisions", true;
-    /// A context switch.
-    context_switch: "CXS", "context switches", true;
-    /// From sending a reschedule interrupt until its handler runs.
-    ipi: "IPI-LATENCY", "reschedule interrupts", true;
-    /// A timer tick.
-    tick: "TICK", "timer ticks", true;
-    /// From the nominal release until the release interrupt's handler runs.
-    release_latency: "RELEASE-LATENCY", "release latency", true;
-    // The field's CSV files do not have the columns of the others: what G-EDF-MP and push/pull need besides.
-    /// A client's request to the dedicated scheduling processor, through its mailbox (cerqueira2014, III).
-    mailbox: "MAILBOX", "requests to a scheduling CPU", false;
-    /// The dedicated scheduling processor's handling of one message (cerqueira2014, III).
-    dsp: "DSP", "the scheduling CPU's decisions", false;
-    /// One step of a push or a pull, under its locks (cerqueira2014, II-D).
-    step: "STEP", "steps of pushes and pulls", true;
+/// The same, in two parts: costs that are overheads of accounting, whose columns these have, so that no overhead can lack its cost; and
+/// others.
+macro_rules! charged {
+    (
+        overheads { $($(#[$documentation:meta])* $cost:ident: $overhead:ident, $words:literal, $linux:literal;)* }
+        others { $($others:tt)* }
+    ) => {
+        costs! {
+            $($(#[$documentation])* $cost: Overhead::$overhead.column(), $words, $linux;)*
+            $($others)*
+        }
+
+        impl Costs {
+            /// What an overhead costs.
+            pub fn of_mut(&mut self, overhead: Overhead) -> &mut Cost {
+                match overhead {
+                    $(Overhead::$overhead => &mut self.$cost,)*
+                }
+            }
+        }
+    };
+}
+
+charged! {
+    overheads {
+        /// A release interrupt: its handler, until the released jobs are queued.
+        release: Release, "release interrupts", true;
+        /// A scheduling decision: from the entry of the scheduler until the next job is picked.
+        scheduling: Schedule, "scheduling decisions", true;
+        /// A context switch.
+        context_switch: ContextSwitch, "context switches", true;
+        /// From sending a reschedule interrupt until its handler runs.
+        ipi: IpiLatency, "reschedule interrupts", true;
+        /// A timer tick.
+        tick: Tick, "timer ticks", true;
+        /// From the nominal release until the release interrupt's handler runs.
+        release_latency: ReleaseLatency, "release latency", true;
+        // The field's CSV files do not have the columns of the others: what G-EDF-MP and push/pull need besides.
+        /// A client's request to the dedicated scheduling processor, through its mailbox (cerqueira2014, III).
+        mailbox: RequestLatency, "requests to a scheduling CPU", false;
+        /// The dedicated scheduling processor's handling of one message (cerqueira2014, III).
+        dsp: DspHandler, "the scheduling CPU's decisions", false;
+    }
+    others {
+        /// One step of a push or a pull, under its locks (cerqueira2014, II-D).
+        step: "STEP", "steps of pushes and pulls", true;
+    }
 }

@@ -209,7 +209,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn show_end(&mut self, cpu: u32, task: u32, outcome: JobOutcome) {
         let kind = match outcome {
             JobOutcome::Aborted => EventKind::Abort,
-            _ => EventKind::Complete,
+            JobOutcome::Completed | JobOutcome::Unfinished | JobOutcome::Skipped | JobOutcome::Ordinary => {
+                EventKind::Complete
+            }
         };
         let (deadline, job) = (self.tasks[task as usize].deadline(), self.tasks[task as usize].index());
         if kind == EventKind::Abort

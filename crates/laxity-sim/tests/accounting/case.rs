@@ -1,7 +1,7 @@
 //! Random systems: tasks in cells, and what scheduling costs.
 
 use crate::observed::{Row, Shape, columns, observed};
-use laxity_analysis::overheads::{Displacements, Monotone, Overheads};
+use laxity_analysis::overheads::{Displacements, Monotone, Overhead, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement, Placed};
 use laxity_analysis::{AnalysedCell, Guarantee, SporadicTask};
 use laxity_model::{
@@ -34,7 +34,7 @@ pub fn schedulers(seed: u64) -> Vec<PolicyScheduler> {
     use PriorityRule::{DeadlineMonotonic, EarliestDeadlineFirst, Given, RateMonotonic};
     let fixed = [DeadlineMonotonic, RateMonotonic, Given][usize::try_from(seed % 3).expect("small")];
     let mut all = Vec::new();
-    for policy in Policy::GENERAL {
+    for &policy in Policy::GENERAL {
         for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
             let of = |rule| PolicyScheduler { policy, scope, rule };
             all.extend([EarliestDeadlineFirst, fixed].map(of));
@@ -219,10 +219,10 @@ fn scaled(set: &TaskSet, share: u64) -> TaskSet {
 fn costs(rng: &mut Pcg64, shape: Shape, told: Told) -> (Costs, Overheads) {
     let most = [200, 800, 2_500][rng.random_range(0..3)];
     // Some are next to nothing, so that what is charged for one does not hide what is forgotten of another.
-    let most_of: Row = [(); 8].map(|()| if rng.random_range(0..2) == 0 { most } else { 2 });
+    let most_of: Row = Overhead::ALL.map(|_| if rng.random_range(0..2) == 0 { most } else { 2 });
     let mut draw = || -> Row { most_of.map(|most| rng.random_range(1..=most)) };
     let (few, many) = (draw(), draw());
-    let functions: [PiecewiseLinear; 8] = std::array::from_fn(|column| {
+    let functions: [PiecewiseLinear; Overhead::ALL.len()] = std::array::from_fn(|column| {
         PiecewiseLinear::through([(1, few[column]), (TASKS_MAX, many[column])]).expect("two points")
     });
     let by_tasks = |n: u64| functions.each_ref().map(|function| function.at(n));
@@ -237,21 +237,11 @@ fn costs(rng: &mut Pcg64, shape: Shape, told: Told) -> (Costs, Overheads) {
         .with_cache(vec![Monotone::through(memory).expect("two points")]);
     let memory = PiecewiseLinear::through(memory).expect("two points");
     let reload = Reload::Measured(MeasuredDelays { levels: BTreeMap::new(), memory });
-    let [ipi, scheduling, release, context_switch, tick, release_latency, mailbox, dsp] =
-        functions.map(Cost::PiecewiseLinear);
-    let costs = Costs {
-        release,
-        scheduling,
-        context_switch,
-        ipi,
-        tick,
-        tick_period: ns(TICK_PERIOD),
-        release_latency,
-        mailbox,
-        dsp,
-        // Accounting has no column for it: SCHEDULE as observed has all steps of a decision.
-        step: Cost::Zero,
-        cache: Some(CacheCosts::new(reload)),
-    };
+    // Accounting has no column for a step: SCHEDULE as observed has all steps of a decision.
+    let mut costs =
+        Costs { tick_period: ns(TICK_PERIOD), cache: Some(CacheCosts::new(reload)), ..Costs::default() };
+    for (overhead, function) in Overhead::ALL.into_iter().zip(functions) {
+        *costs.of_mut(overhead) = Cost::PiecewiseLinear(function);
+    }
     (costs, overheads)
 }

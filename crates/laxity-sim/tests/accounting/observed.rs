@@ -22,7 +22,7 @@
 use laxity_analysis::overheads::{Monotone, Overhead, Overheads};
 
 /// The simulator's costs in ns for a number of tasks, in the order of [`Overhead::ALL`].
-pub type Row = [u64; 8];
+pub type Row = [u64; Overhead::ALL.len()];
 
 /// A cell, as far as waiting in it goes.
 #[derive(Debug, Clone, Copy)]

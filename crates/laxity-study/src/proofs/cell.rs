@@ -48,7 +48,7 @@ impl Judge<'_> {
                 (_, SetOutcome::Accepted) => return SetOutcome::Accepted,
                 (SetOutcome::OutOfWork, _) | (_, SetOutcome::OutOfWork) => SetOutcome::OutOfWork,
                 (SetOutcome::Rejected, _) | (_, SetOutcome::Rejected) => SetOutcome::Rejected,
-                _ => best,
+                (SetOutcome::Accepted | SetOutcome::NotApplicable, SetOutcome::NotApplicable) => best,
             };
         }
         best

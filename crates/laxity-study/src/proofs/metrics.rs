@@ -1,28 +1,31 @@
 //! What is counted of proofs: the only place where these metrics are listed.
 
 use super::SetOutcome;
-use crate::metric::{Measure, Metric};
+use crate::metric::{Measure, Metric, Unknown};
 use crate::tally::Value;
 
 /// The metrics of schedulability studies.
-pub static METRICS_OF_SCHEDULABILITY: [Metric; 3] = [
+pub static METRICS_OF_SCHEDULABILITY: &[Metric] = &[
     Metric {
         name: "accepted",
         title: "proven schedulable",
         description: "sets that a test proves; weighted: by their utilization (Bastoni, Brandenburg, Anderson 2010, 6.3)",
         measure: Measure::Sets(|outcome| outcome == SetOutcome::Accepted),
+        unknown: Unknown::NotOfRuns,
     },
     Metric {
         name: "out-of-work",
         title: "out of work",
         description: "sets for which the permitted steps of a test were not enough; they are not accepted",
         measure: Measure::Sets(|outcome| outcome == SetOutcome::OutOfWork),
+        unknown: Unknown::NotOfRuns,
     },
     Metric {
         name: "not-applicable",
         title: "not applicable",
         description: "sets to which no test applies; they are not accepted",
         measure: Measure::Sets(|outcome| outcome == SetOutcome::NotApplicable),
+        unknown: Unknown::NotOfRuns,
     },
 ];
 

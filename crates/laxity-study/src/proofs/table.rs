@@ -27,21 +27,21 @@ type Word = fn(&Row<'_>) -> String;
 type Whole = fn(&Row<'_>) -> u64;
 type Real = fn(&Row<'_>) -> Option<f64>;
 
-const WORDS: [(&str, Word); 4] = [
+const WORDS: &[(&str, Word)] = &[
     ("guarantee", |row| guarantee_name(row.proofs.series[row.series].guarantee).to_owned()),
     ("curve", |row| row.curve().name.clone()),
     ("scheduler", |row| row.curve().scheduler.to_string()),
     ("axis", |row| row.outline.axis.variable.name().to_owned()),
 ];
 
-const WHOLE: [(&str, Whole); 4] = [
+const WHOLE: &[(&str, Whole)] = &[
     ("sets", |row| row.tally.sets),
     ("accepted", |row| row.tally.count(ACCEPTED)),
     ("out_of_work", |row| row.tally.count(OUT_OF_WORK)),
     ("not_applicable", |row| row.tally.count(NOT_APPLICABLE)),
 ];
 
-const REAL: [(&str, Real); 4] = [
+const REAL: &[(&str, Real)] = &[
     ("acceptance", |row| row.tally.share(ACCEPTED)),
     ("mean_tasks", |row| row.tally.mean_tasks()),
     ("mean_utilization", |row| row.tally.mean_utilization()),
@@ -65,13 +65,15 @@ pub fn table((outline, proofs): (&Outline, &Proofs), points: &Points) -> Table {
     }
     let mut columns = varied_columns(&outline.families, rows.iter().map(|row| row.point.family));
     let add = |name: &str, values| (name.to_owned(), values);
-    columns.extend(WORDS.map(|(name, of)| add(name, Values::Words(rows.iter().map(of).collect()))));
+    columns.extend(WORDS.iter().map(|(name, of)| add(name, Values::Words(rows.iter().map(of).collect()))));
     let value = |row: &Row<'_>| Some(outline.axis.position(row.point.value));
     columns.push(add("value", Values::Real(rows.iter().map(value).collect())));
     let whole = |number: u64| i64::try_from(number).expect("counts of at most a million sets");
     columns.extend(
-        WHOLE.map(|(name, of)| add(name, Values::Whole(rows.iter().map(|row| whole(of(row))).collect()))),
+        WHOLE
+            .iter()
+            .map(|(name, of)| add(name, Values::Whole(rows.iter().map(|row| whole(of(row))).collect()))),
     );
-    columns.extend(REAL.map(|(name, of)| add(name, Values::Real(rows.iter().map(of).collect()))));
+    columns.extend(REAL.iter().map(|(name, of)| add(name, Values::Real(rows.iter().map(of).collect()))));
     Table::of_columns(columns, rows.len())
 }

@@ -195,7 +195,9 @@ impl MetricAnswer {
                 let classes = Metric::classes().into_iter().zip(jobs);
                 MetricAnswer::Histogram(classes.map(|(class, &jobs)| ClassAnswer { class, jobs }).collect())
             }
-            _ => unreachable!("a metric of simulations is one or the other"),
+            (Measure::Sets(_) | Measure::Histogram(_), Kept::Number(_)) | (_, Kept::Sets(_)) => {
+                unreachable!("a metric of simulations is one or the other")
+            }
         }
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! To add one: a line in [`METRICS`]. What it is computed from is a [`Simulated`], whose own values are computed by `laxity-trace`.
 
-use crate::metric::{Measure, Metric, Unit};
+use crate::metric::{Measure, Metric, Unit, Unknown};
 use crate::outcomes::Simulated;
 use crate::tally::Value;
 use laxity_model::{Names, Result};
 
 /// All metrics.
-pub static METRICS: [Metric; 10] = [
+pub static METRICS: &[Metric] = &[
     Metric {
         name: "ipc",
         title: "instructions per cycle",
@@ -17,18 +17,21 @@ pub static METRICS: [Metric; 10] = [
             let relative = one.efficiency.relative_ipc()?;
             Some(shown(relative) * one.base_ipc.to_f64())
         }),
+        unknown: Unknown::NotOfRuns,
     },
     Metric {
         name: "llc-miss-rate",
         title: "LLC miss rate",
         description: "lines from beyond all caches by lines walked, one every `access` of the costs; at most 1 (lindsay2012, 6.2.2)",
         measure: Measure::Number(Unit::Ratio, |one| one.efficiency.llc_miss_rate(one.access_ps?).map(shown)),
+        unknown: Unknown::NotOfRuns,
     },
     Metric {
         name: "dsr",
         title: "deadline satisfaction ratio",
         description: "deadlines met by jobs (lindsay2012, 6.2.3)",
         measure: Measure::Number(Unit::Ratio, |one| one.summary.deadline_satisfaction),
+        unknown: Unknown::Summary("deadline_satisfaction"),
     },
     Metric {
         name: "max-tardiness",
@@ -38,6 +41,7 @@ pub static METRICS: [Metric; 10] = [
             #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
             one.summary.tardiness_ns.map(|tardiness| tardiness.max as f64)
         }),
+        unknown: Unknown::Summary("tardiness_ns"),
     },
     Metric {
         name: "mean-max-tardiness",
@@ -46,6 +50,7 @@ pub static METRICS: [Metric; 10] = [
         measure: Measure::Number(Unit::Nanoseconds, |one| {
             one.summary.tardiness_ns.map(|tardiness| tardiness.mean_of_task_maxima)
         }),
+        unknown: Unknown::Summary("tardiness_ns"),
     },
     Metric {
         name: "tardiness-histogram",
@@ -54,12 +59,14 @@ pub static METRICS: [Metric; 10] = [
         measure: Measure::Histogram(|one| {
             one.tardiness.completed().iter().copied().chain([one.tardiness.unfinished()]).collect()
         }),
+        unknown: Unknown::Summary("tardiness_ns"),
     },
     Metric {
         name: "migrations",
         title: "migrations per task",
         description: "migrations by the number of tasks (lelli2012, Table 2)",
         measure: Measure::Number(Unit::Number, |one| one.summary.rates.migration_rate),
+        unknown: Unknown::Summary("migration_rate"),
     },
     Metric {
         name: "admitted",
@@ -69,18 +76,21 @@ pub static METRICS: [Metric; 10] = [
             let (admitted, asked) = one.admitted;
             (asked > 0).then(|| shown((admitted.into(), asked.into())))
         }),
+        unknown: Unknown::NotOfRuns,
     },
     Metric {
         name: "nrt-rt",
         title: "%NRT-RT",
         description: "share of the time in which background tasks ran or were ready that they ran, in percent (calandrino2007, 5.1)",
         measure: Measure::Number(Unit::Number, |one| one.ordinary.run_percentage()),
+        unknown: Unknown::NotOfRuns,
     },
     Metric {
         name: "late-tardiness",
         title: "tardiness of late jobs",
         description: "the mean tardiness of the jobs that completed late (calandrino2007, Table 1)",
         measure: Measure::Number(Unit::Nanoseconds, |one| one.tardiness.mean_of_late_ns()),
+        unknown: Unknown::Words("not in every repetition was a job late"),
     },
 ];
 

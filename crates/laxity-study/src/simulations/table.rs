@@ -29,7 +29,8 @@ type Class<'a> = Row<'a, (String, u64)>;
 pub fn numbers(study: (&Outline, &Simulations), points: &Points) -> Table {
     let rows = rows(study, points, |metric, kept| match (metric.measure, kept) {
         (Measure::Number(unit, _), Kept::Number(moments)) => vec![(unit, *moments)],
-        _ => Vec::new(),
+        (Measure::Sets(_) | Measure::Histogram(_), _)
+        | (Measure::Number(..), Kept::Sets(_) | Kept::Histogram(_)) => Vec::new(),
     });
     let mut columns = common(study, &rows);
     let words = |of: fn(&Number<'_>) -> String| Values::Words(rows.iter().map(of).collect());

@@ -19,10 +19,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The files that laxity puts into a results directory. All others are the user's and stay.
-const FILES: [&str; 6] =
-    ["SHA256SUMS", "jobs.parquet", "manifest.json", "report.html", "summary.json", "summary.md"];
+const FILES: &[&str] =
+    &["SHA256SUMS", "jobs.parquet", "manifest.json", "report.html", "summary.json", "summary.md"];
 /// Its directories in there, and the endings of its files in them.
-const DIRECTORIES: [(&str, &[&str]); 5] = [
+const DIRECTORIES: &[(&str, &[&str])] = &[
     ("activities", &[".parquet", ".tmp"]),
     ("events", &[".parquet", ".tmp"]),
     ("jobs.parts", &[".parquet", ".tmp", "SHA256SUMS"]),
@@ -35,10 +35,10 @@ const DEPLOY: &str = "deploy";
 /// The file that every such tree has.
 const PLAN_FILE: &str = "plan.json";
 /// The directories in such a tree.
-pub const DEPLOY_FOLDERS: [&str; 7] = ["systemd", "c", "rust", "python", "oci", "ros2", "kernel"];
+pub const DEPLOY_FOLDERS: &[&str] = &["systemd", "c", "rust", "python", "oci", "ros2", "kernel"];
 /// The endings of the files in it.
-pub const DEPLOY_ENDINGS: [&str; 12] =
-    [".c", ".h", ".json", ".md", ".py", ".rs", ".service", ".sh", ".slice", ".target", ".txt", ".yaml"];
+pub const DEPLOY_ENDINGS: &[&str] =
+    &[".c", ".h", ".json", ".md", ".py", ".rs", ".service", ".sh", ".slice", ".target", ".txt", ".yaml"];
 
 /// A directory of results on its way into the place of another.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ fn keep_foreign(earlier: &Path, now: &Path) -> io::Result<()> {
 
 /// Of a tree of what to set: directories of its forms and trees below it are laxity's, all others the user's.
 fn keep_foreign_of_tree(earlier: &Path, now: &Path) -> io::Result<()> {
-    let ours = |name: &OsStr| is_ours(name, &DEPLOY_ENDINGS) || is_ours(name, &[".draft"]);
+    let ours = |name: &OsStr| is_ours(name, DEPLOY_ENDINGS) || is_ours(name, &[".draft"]);
     for entry in fs::read_dir(earlier)? {
         let entry = entry?;
         let (name, path) = (entry.file_name(), entry.path());

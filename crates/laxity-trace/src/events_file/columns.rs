@@ -15,7 +15,7 @@ pub(super) const VERSION_KEY: &str = "laxity.events.version";
 pub(super) const RUN_KEY: &str = "laxity.events.run";
 
 /// Name, type and whether it can be null, in the order of the file.
-pub(super) const COLUMNS: [(&str, PhysicalType, Repetition); 7] = [
+pub(super) const COLUMNS: &[(&str, PhysicalType, Repetition)] = &[
     ("run", PhysicalType::INT32, Repetition::REQUIRED),
     ("time_ns", PhysicalType::INT64, Repetition::REQUIRED),
     ("cpu", PhysicalType::INT32, Repetition::OPTIONAL),
@@ -37,7 +37,8 @@ pub(super) fn schema() -> Result<TypePtr, ParquetError> {
         }
         field.build()
     };
-    let fields = COLUMNS.into_iter().map(|column| field(column).map(Arc::new)).collect::<Result<_, _>>()?;
+    let fields =
+        COLUMNS.iter().copied().map(|column| field(column).map(Arc::new)).collect::<Result<_, _>>()?;
     Ok(Arc::new(Type::group_type_builder("events").with_fields(fields).build()?))
 }
 

@@ -75,7 +75,7 @@ fn properties(metadata: Vec<KeyValue>) -> Result<WriterProperties> {
         .set_column_statistics_enabled(ColumnPath::from("time_ns"), EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(metadata));
-    for (name, ..) in COLUMNS {
+    for &(name, ..) in COLUMNS {
         let path = ColumnPath::from(name);
         properties = match name {
             "kind" => properties.set_column_dictionary_enabled(path, true),

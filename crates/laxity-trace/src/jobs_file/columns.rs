@@ -98,7 +98,7 @@ const fn column(name: &'static str, source: Source) -> Column {
 }
 
 /// All columns.
-pub(super) const COLUMNS: [Column; 29] = [
+pub(super) const COLUMNS: &[Column] = &[
     column("run", Source::Int32(|row| row.run.run)),
     column("set", Source::Int32(|row| row.run.set)),
     column("scheduler", Source::Word(|row| row.run.scheduler.clone())),

@@ -61,7 +61,7 @@ impl<W: Write + Send> JobsWriter<W> {
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_key_value_metadata(Some(std::iter::once(version).chain(more).collect()));
-        for column in &COLUMNS {
+        for column in COLUMNS {
             let path = ColumnPath::from(column.name);
             properties = if column.is_word() {
                 properties.set_column_dictionary_enabled(path, true)

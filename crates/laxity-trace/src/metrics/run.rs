@@ -5,7 +5,7 @@ use super::run_summary::{
     ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness,
 };
 use super::statistics::{Sample, mean, ratio};
-use super::table::METRICS_OF_EVERY_RUN;
+use super::table::{METRICS_OF_EVERY_RUN, RunMetric, Takes};
 use super::tally::{Counts, Events, Tallies, TaskTally, Work, tally};
 use crate::{Run, RunStatus};
 use laxity_model::{Result, Task, TaskSet};
@@ -172,32 +172,30 @@ fn notes(run: &Run, tasks: &[TaskSummary], response_ns: Option<ResponseTimes>) -
 
 fn not_measured(run: &Run, summary: &RunSummary) -> BTreeMap<String, String> {
     let missing = METRICS_OF_EVERY_RUN.iter().filter(|metric| !(metric.is_there)(summary));
-    missing.map(|metric| (metric.name.to_owned(), reason(run, summary, metric.name, metric.needs))).collect()
+    missing.map(|metric| (metric.name.to_owned(), reason(run, summary, metric))).collect()
 }
 
 /// Why a metric is null: what the producer said, or what the jobs show.
-fn reason(run: &Run, summary: &RunSummary, metric: &str, columns: &[&str]) -> String {
+fn reason(run: &Run, summary: &RunSummary, metric: &RunMetric) -> String {
     if let RunStatus::NotRun { reason } = &run.status {
         return format!("not run: {reason}");
     }
-    let named = std::iter::once(metric).chain(columns.iter().copied());
+    let named = std::iter::once(metric.name).chain(metric.needs.iter().copied());
     if let Some(reason) = named.filter_map(|name| run.not_measured.get(name)).next() {
         return reason.clone();
     }
     match summary.counts {
         Counts { jobs: 0, .. } => return "no job completed and no deadline passed".to_owned(),
         Counts { completed: 0, .. } => return "no job completed".to_owned(),
-        _ => {}
+        Counts { .. } => {}
     }
     let without_cpu_time =
         summary.tasks.iter().find(|task| task.measured_utilization.is_none() && !task.counts.are_ordinary());
-    match without_cpu_time {
-        Some(task) if metric.starts_with("measured_utilization") => {
+    match (metric.takes, without_cpu_time) {
+        (Takes::OneOfEachTask, Some(task)) => {
             format!("no completed job of task `{}` has a known CPU time", task.name)
         }
-        _ if ["migration_rate", "context_switch_rate"].contains(&metric) => {
-            "not recorded for every completed job".to_owned()
-        }
-        _ => "not recorded for any completed job".to_owned(),
+        (Takes::Each, _) => "not recorded for every completed job".to_owned(),
+        (Takes::One | Takes::OneOfEachTask, _) => "not recorded for any completed job".to_owned(),
     }
 }

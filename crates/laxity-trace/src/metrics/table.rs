@@ -11,17 +11,30 @@ pub struct RunMetric {
     pub description: &'static str,
     /// Columns of jobs that it needs, and other names under which a producer may say why it is not there.
     pub(super) needs: &'static [&'static str],
+    /// Of which jobs these have to be there.
+    pub(super) takes: Takes,
     /// Whether a run has it.
     pub(super) is_there: fn(&RunSummary) -> bool,
+}
+
+/// Of which completed jobs a metric takes what it needs: of the others it need not be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Of one of them, at least.
+    One,
+    /// Of one of each task.
+    OneOfEachTask,
+    /// Of each.
+    Each,
 }
 
 const fn row(
     name: &'static str,
     description: &'static str,
-    needs: &'static [&'static str],
+    (needs, takes): (&'static [&'static str], Takes),
     is_there: fn(&RunSummary) -> bool,
 ) -> RunMetric {
-    RunMetric { name, description, needs, is_there }
+    RunMetric { name, description, needs, takes, is_there }
 }
 
 /// The metrics of every run, measured or simulated; the table of this module's parent has them level by level.
@@ -29,68 +42,81 @@ pub static METRICS_OF_EVERY_RUN: &[RunMetric] = &[
     row(
         "normalized_laxity",
         "(D - R)/T of a job: what was left of its period at its end; below 0 it was late (lelli2012, 5.5)",
-        &["finish_ns"],
+        (&["finish_ns"], Takes::One),
         |run| run.normalized_laxity.is_some(),
     ),
-    row("tardiness_ns", "max(0, R - D) of a job, in ns", &["finish_ns"], |run| run.tardiness_ns.is_some()),
-    row("response_ns", "R of a job, in ns: its finish less its nominal release", &["finish_ns"], |run| {
-        run.response_ns.is_some()
+    row("tardiness_ns", "max(0, R - D) of a job, in ns", (&["finish_ns"], Takes::One), |run| {
+        run.tardiness_ns.is_some()
     }),
+    row(
+        "response_ns",
+        "R of a job, in ns: its finish less its nominal release",
+        (&["finish_ns"], Takes::One),
+        |run| run.response_ns.is_some(),
+    ),
     row(
         "deadline_satisfaction",
         "jobs that met their deadlines by all jobs (lindsay2012, 6.2.3)",
-        &["finish_ns"],
+        (&["finish_ns"], Takes::One),
         |run| run.deadline_satisfaction.is_some(),
     ),
-    row("miss_ratio", "jobs that missed their deadlines by all jobs", &["finish_ns"], |run| {
+    row("miss_ratio", "jobs that missed their deadlines by all jobs", (&["finish_ns"], Takes::One), |run| {
         run.miss_ratio.is_some()
     }),
     row(
         "measured_utilization",
         "CPU time/T, mean over the jobs of a task, summed over tasks (lelli2012, Table 4)",
-        &["cpu_time_ns"],
+        (&["cpu_time_ns"], Takes::OneOfEachTask),
         |run| run.rates.measured_utilization.is_some(),
     ),
     row(
         "measured_utilization_per_core",
         "measured_utilization by the number of CPUs (lelli2012, Table 4)",
-        &["measured_utilization", "cpu_time_ns"],
+        (&["measured_utilization", "cpu_time_ns"], Takes::OneOfEachTask),
         |run| run.rates.measured_utilization_per_core.is_some(),
     ),
     row(
         "execution_inflation",
         "CPU time by work: what preemptions, migrations and shared caches cost",
-        &["demand_ns", "cpu_time_ns"],
+        (&["demand_ns", "cpu_time_ns"], Takes::One),
         |run| run.rates.execution_inflation.is_some(),
     ),
-    row("migration_rate", "migrations by the number of tasks (lelli2012, Table 2)", &["migrations"], |run| {
-        run.rates.migration_rate.is_some()
-    }),
+    row(
+        "migration_rate",
+        "migrations by the number of tasks (lelli2012, Table 2)",
+        (&["migrations"], Takes::Each),
+        |run| run.rates.migration_rate.is_some(),
+    ),
     row(
         "context_switch_rate",
         "context switches by the number of tasks (lelli2012, Table 2)",
-        &["context_switches"],
+        (&["context_switches"], Takes::Each),
         |run| run.rates.context_switch_rate.is_some(),
     ),
     row(
         "l1d_miss_rate_per_us",
         "read misses of the L1 data cache by CPU time in us (lelli2012, Table 2)",
-        &["l1d_miss_rate", "l1d_misses", "cpu_time_ns"],
+        (&["l1d_miss_rate", "l1d_misses", "cpu_time_ns"], Takes::One),
         |run| run.rates.cache.l1d_miss_rate_per_us.is_some(),
     ),
     row(
         "l2_miss_rate_per_us",
         "misses of the L2 cache by CPU time in us (lelli2012, Table 2)",
-        &["l2_miss_rate", "l2_misses", "cpu_time_ns"],
+        (&["l2_miss_rate", "l2_misses", "cpu_time_ns"], Takes::One),
         |run| run.rates.cache.l2_miss_rate_per_us.is_some(),
     ),
     row(
         "llc_miss_rate_per_us",
         "misses of the last-level cache by CPU time in us (lelli2012, Table 2)",
-        &["llc_miss_rate", "llc_misses", "cpu_time_ns"],
+        (&["llc_miss_rate", "llc_misses", "cpu_time_ns"], Takes::One),
         |run| run.rates.cache.llc_miss_rate_per_us.is_some(),
     ),
-    row("tardiness_histogram", "jobs by classes of tardiness (lindsay2012, Figure 6.27)", &[], |_| true),
+    row(
+        "tardiness_histogram",
+        "jobs by classes of tardiness (lindsay2012, Figure 6.27)",
+        (&[], Takes::One),
+        |_| true,
+    ),
 ];
 
 #[cfg(test)]

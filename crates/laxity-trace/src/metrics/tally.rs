@@ -382,8 +382,12 @@ impl TaskTally {
         *match job.outcome {
             JobOutcome::Aborted => &mut self.aborted,
             JobOutcome::Skipped => &mut self.skipped,
-            _ if job.deadline_ns <= horizon_ns => &mut self.unfinished,
-            _ => &mut self.undecided,
+            JobOutcome::Completed | JobOutcome::Unfinished | JobOutcome::Ordinary => {
+                match job.deadline_ns <= horizon_ns {
+                    true => &mut self.unfinished,
+                    false => &mut self.undecided,
+                }
+            }
         } += 1;
         let known = |sum: &mut Events, events: Option<u32>| events.iter().for_each(|_| sum.add(events));
         known(&mut self.migrations, job.migrations);

@@ -72,8 +72,8 @@ pub fn after() -> String {
     format!(
         "{AFTER}\n\nMetrics of studies by simulation: {}. With --real, instead of these or besides: {}. `laxity list metrics` says \
          what each is.\n",
-        names(&METRICS),
-        names(&METRICS_OF_RUNS)
+        names(METRICS),
+        names(METRICS_OF_RUNS)
     )
 }
 

@@ -6,7 +6,7 @@ use laxity_overheads::SampleKind;
 use laxity_report::{LinesFigure, PlainTable, count};
 
 /// Those of the paper, in its order, with their names in the table and what figures say of them.
-const FUNCTIONS: [(SampleKind, &str, &str); 4] = [
+pub(super) const FUNCTIONS: &[(SampleKind, &str, &str)] = &[
     (SampleKind::Enqueue, "enqueue", "Enqueue: a thread is put into its scheduling class's queue"),
     (SampleKind::Dequeue, "dequeue", "Dequeue: a thread is taken out of its scheduling class's queue"),
     (SampleKind::Push, "push", "Push: waiting threads are sent to other CPUs"),
@@ -36,7 +36,7 @@ impl StudyOutputs<'_> {
         let most = *self.sizes(cpus).last()?;
         let there = |at: &usize| self.was_measured(cpus, *at, most);
         let rows = (0..self.schedulers.len()).filter(there).flat_map(|at| {
-            FUNCTIONS.map(|(kind, function, _)| {
+            FUNCTIONS.iter().map(move |&(kind, function, _)| {
                 let told = match self.point(cpus, at, most, kind) {
                     None => ["-"; 4].map(String::from),
                     Some(point) => self.function(point),

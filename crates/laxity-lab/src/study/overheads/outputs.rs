@@ -30,7 +30,7 @@ pub struct StudyOutputs<'a> {
 }
 
 /// What figures and tables show, and in what order.
-const SHOWN: [(SampleKind, &str); 10] = [
+pub(super) const SHOWN: &[(SampleKind, &str)] = &[
     (SampleKind::Release, "Release: the handler of the release interrupt"),
     (SampleKind::Schedule, "Scheduling decision: from the scheduler's entry until the next thread is chosen"),
     (SampleKind::Schedule2, "Scheduling after the switch"),

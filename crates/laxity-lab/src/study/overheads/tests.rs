@@ -1,11 +1,14 @@
 //! A study whose samples are made by hand, from statistics to the table and the page.
 
+use super::functions::FUNCTIONS;
+use super::outputs::SHOWN;
 use super::{Evaluation, StudyOutputs, Unit};
 use crate::overheads::class_of;
 use crate::study::overheads::evaluation::Measured;
 use crate::study::{Batching, Contender, Place};
 use laxity_model::Duration;
-use laxity_overheads::{Groups, Sample, SampleKind, Summary};
+use laxity_model::overheads::Overhead;
+use laxity_overheads::{Groups, Sample, SampleKind, Summary, kinds_of};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -152,4 +155,37 @@ fn a_policy_is_there_with_and_without_batching() {
     let expected = [("scheduler", "batching"), ("fpp", "off"), ("fpp+batching", "on"), ("g-edf", "off")];
     assert_eq!(told, expected, "{table}");
     assert!(page.contains("| tasks per CPU | fpp: mean / 99 % | fpp+batching: mean / 99 % |"), "{page}");
+}
+
+/// What is recorded and in no figure: parts of others, what only a table of the classes' functions would have, and what tracing costs.
+const IN_NO_FIGURE: &[SampleKind] = &[
+    SampleKind::SchedulerTick,
+    SampleKind::Replenish,
+    SampleKind::ScheduleBoth,
+    SampleKind::Pick,
+    SampleKind::SelectCpu,
+    SampleKind::Kick,
+    SampleKind::Empty,
+];
+
+#[test]
+fn every_kind_of_sample_is_shown_in_one_place_or_said_to_be_in_none() {
+    for kind in SampleKind::ALL {
+        let shown = SHOWN.iter().filter(|(shown, _)| *shown == kind).count();
+        let timed = FUNCTIONS.iter().filter(|(timed, ..)| *timed == kind).count();
+        let hidden = IN_NO_FIGURE.iter().filter(|hidden| **hidden == kind).count();
+        assert_eq!(shown + timed + hidden, 1, "{}", kind.name());
+    }
+}
+
+#[test]
+fn studies_of_runs_have_every_overhead_that_linux_has() {
+    let metrics =
+        laxity_study::METRICS_OF_RUNS.iter().filter_map(|metric| metric.name.strip_prefix("overhead-"));
+    let mut metrics: Vec<&str> = metrics.collect();
+    let linux = Overhead::ALL.into_iter().filter(|overhead| !overhead.is_of_messages());
+    let mut kinds: Vec<&str> = linux.map(|overhead| kinds_of(overhead)[0].name()).collect();
+    metrics.sort_unstable();
+    kinds.sort_unstable();
+    assert_eq!(metrics, kinds);
 }

@@ -114,7 +114,9 @@ fn words_of_run(runnable: Runnable<'_>, slot: Slot, cpus: usize) -> String {
     let axis = &runnable.outline.axis;
     let value = match axis.variable {
         Variable::Tasks => plural(slot.point.value, "task"),
-        _ => format!("{} {}", axis.variable.name(), axis.text(slot.point.value)),
+        Variable::Utilization | Variable::Processors | Variable::Overrun | Variable::Server => {
+            format!("{} {}", axis.variable.name(), axis.text(slot.point.value))
+        }
     };
     format!("{curve:<10} {}, {value}:", plural(cpus, "CPU"))
 }

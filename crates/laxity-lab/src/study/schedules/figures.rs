@@ -21,7 +21,7 @@ struct Shown {
     panels: [(&'static str, &'static str, Value); 3],
 }
 
-const SHOWN: [Shown; 3] = [
+const SHOWN: &[Shown] = &[
     Shown {
         stem: "deviations",
         title: "Deviations from the definition",

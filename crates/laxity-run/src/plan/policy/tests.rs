@@ -221,7 +221,7 @@ fn sockets_are_numa_nodes_or_else_clusters() {
 
 #[test]
 fn every_policy_can_be_planned_in_every_scope() {
-    for policy in Policy::GENERAL {
+    for &policy in Policy::GENERAL {
         for (scope, cpus) in [(Scope::Global, "0-3"), (Scope::Clustered, "0-1"), (Scope::Partitioned, "3")] {
             let name =
                 PolicyScheduler { policy, scope, rule: PriorityRule::EarliestDeadlineFirst }.to_string();
