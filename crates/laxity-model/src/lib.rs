@@ -15,6 +15,7 @@ mod configuration;
 mod cpu_list;
 mod demand;
 mod diagnostic;
+mod divisor;
 mod fifo;
 mod file;
 mod line_number;
@@ -53,6 +54,7 @@ pub use configuration::{configuration_of, scheduler_of};
 pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
+pub use divisor::gcd;
 pub use fifo::FIFO_LEVELS;
 pub use file::{
     DirectoryLock, DocumentEntries, DocumentKind, Draft, Existing, Exported, Imported, Incomplete,

@@ -1,6 +1,8 @@
 //! A multicore machine: cores with speeds, caches, memory nodes, clusters.
 
-use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope, TaskSet, check_name, cpus_named, plural};
+use crate::{
+    Cache, CacheKind, CpuList, Diagnostic, Result, Scope, TaskSet, check_name, cpus_named, gcd, plural,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -96,10 +98,6 @@ impl FromStr for Speed {
         let reduced = |n: u64| u32::try_from(n / divisor).map_err(|_| bad());
         Speed::new(reduced(above)?, reduced(below)?)
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// One CPU (logical CPU).

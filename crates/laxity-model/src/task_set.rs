@@ -99,6 +99,13 @@ impl TaskSet {
         self.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::RealTime)
     }
 
+    /// How long after the last release jobs have to end where nothing else is asked for: what the longest deadline takes, 50 ms at the
+    /// least and 10 s at the most.
+    pub fn default_grace(&self) -> Duration {
+        let longest = self.real_time().map(|(_, task)| task.deadline_rel).max().unwrap_or_default();
+        longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
+    }
+
     /// Where a generated set comes from.
     pub fn provenance(&self) -> Option<&Provenance> {
         self.provenance.as_ref()

@@ -4,7 +4,7 @@
 //! 2. All numbers are multiples of one unit; C <= min(D, T), as every task set has it.
 //! 3. The load may exceed the CPUs: overload is part of what a scheduler defines.
 
-use laxity_model::{Duration, Task, TaskSet};
+use laxity_model::{Duration, Task, TaskSet, gcd};
 
 /// How small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +67,6 @@ fn set(tasks: &[Task], n: usize, number: usize) -> TaskSet {
 
 /// When everything that a set can do has been seen for a while: its phases and two hyperperiods.
 pub fn span(set: &TaskSet) -> Duration {
-    let gcd = |mut a: u64, mut b: u64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
     let hyperperiod = set.tasks().iter().map(|task| task.period().as_ns()).fold(1, |l, t| l / gcd(l, t) * t);
     let phase = set.tasks().iter().map(|task| task.phase).max().unwrap_or_default();
     phase + Duration::from_ns(hyperperiod) * 2

@@ -297,10 +297,10 @@ impl<'a> Comparison<'a> {
             host: of.host,
             jobs_compared: u64::try_from(self.later.len()).unwrap_or(u64::MAX),
             misses: pair_of(evidence, |e| (e.runs > 0).then_some(e.counts.misses)),
-            normalized_laxity: pair_of(evidence, |e| mean(e.laxity)),
+            normalized_laxity: pair_of(evidence, |e| mean_of(e.laxity)),
             tardiness_ns_max: pair_of(evidence, |e| e.tardiness_ns_max),
-            migration_rate: pair_of(evidence, |e| mean(e.migration_rate)),
-            context_switch_rate: pair_of(evidence, |e| mean(e.context_switch_rate)),
+            migration_rate: pair_of(evidence, |e| mean_of(e.migration_rate)),
+            context_switch_rate: pair_of(evidence, |e| mean_of(e.context_switch_rate)),
             later_ns,
             missed_only_measured: counts(study, &self.only_measured),
             missed_only_simulated: counts(study, &self.only_simulated),
@@ -384,7 +384,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn mean(sample: Option<Sample>) -> Option<f64> {
+fn mean_of(sample: Option<Sample>) -> Option<f64> {
     sample.map(|sample| sample.mean)
 }
 

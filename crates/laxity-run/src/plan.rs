@@ -249,7 +249,7 @@ pub fn plan(
         tasks: Vec::new(),
         regions: regions.bytes.clone(),
         duration: options.duration,
-        grace: options.grace.unwrap_or_else(|| default_grace(set)),
+        grace: options.grace.unwrap_or_else(|| set.default_grace()),
         on_miss: options.on_miss,
         busy: options.busy,
         bandwidth_linger: Duration::ZERO,
@@ -286,11 +286,6 @@ pub fn plan(
         }
     }
     Ok(plan)
-}
-
-fn default_grace(set: &TaskSet) -> Duration {
-    let longest = set.real_time().map(|(_, task)| task.deadline_rel).max().unwrap_or_default();
-    longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
 }
 
 /// A task's own affinity must leave it a CPU, and be no narrower than the cell for a scheduler that accepts no such

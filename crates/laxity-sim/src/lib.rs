@@ -15,4 +15,4 @@ pub use changes::{Change, ChangeOutcome, Changed, Changes, PATIENCE, Promise, Wh
 pub use engine::{Ended, simulate};
 pub use observer::{Observer, Recording};
 pub use servers::Servers;
-pub use setup::{RETRIES_MAX, Setup, default_grace, global_cell};
+pub use setup::{RETRIES_MAX, Setup, global_cell};

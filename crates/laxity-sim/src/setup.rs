@@ -66,12 +66,6 @@ pub struct Setup<'a> {
 /// The retry limit of Linux and of the SCHED_DEADLINE patch (cerqueira2014, II-D).
 pub const RETRIES_MAX: u32 = 3;
 
-/// Jobs end in the time after the last release that the longest deadline takes, as in real runs.
-pub fn default_grace(set: &TaskSet) -> Duration {
-    let longest = set.real_time().map(|(_, task)| task.deadline_rel).max().unwrap_or_default();
-    longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
-}
-
 /// All real-time tasks on all CPUs, in one cell.
 pub fn global_cell(set: &TaskSet, platform: &Platform) -> Cell {
     Cell::new(platform.cpus(), set.real_time().map(|(id, _)| id).collect())
@@ -98,7 +92,7 @@ impl<'a> Setup<'a> {
             scheduler,
             cells,
             duration: Duration::from_secs(1),
-            grace: default_grace(set),
+            grace: set.default_grace(),
             seed: 1,
             demand: Demand::Wcet,
             budget_mode: BudgetMode::Off,

@@ -7,7 +7,7 @@
 
 use crate::settings::Reservation;
 use crate::{Gfb, Qpa, SporadicTask, TIME_MAX, Test as _, Work};
-use laxity_model::LoadSum;
+use laxity_model::{LoadSum, gcd};
 
 /// Parts of a processor.
 const WHOLE: u64 = 1 << 60;
@@ -71,11 +71,11 @@ pub fn are_granted(all: &[Granted], processors: u32, work: &mut Work) -> bool {
 /// The tasks as they are on a processor of speed a/n = 1 - sum of Q/P, in units of time that are a times as short: C n, D a and T a.
 /// Nothing if such times are too long.
 fn on_what_is_left(tasks: &[SporadicTask], servers: &[Reservation]) -> Option<Vec<SporadicTask>> {
-    let common = |n: u64, one: &Reservation| n.checked_mul(one.period_ns / gcd(n, one.period_ns));
+    let common = |n: u64, one: &Reservation| n.checked_mul(one.period_ns / gcd(n, one.period_ns).max(1));
     let n = servers.iter().try_fold(1, common)?;
     let taken = |one: &Reservation| one.runtime_ns * (n / one.period_ns);
     let a = n.checked_sub(servers.iter().map(taken).sum())?;
-    let (n, a) = (n / gcd(n, a), a / gcd(n, a));
+    let (n, a) = (n / gcd(n, a).max(1), a / gcd(n, a).max(1));
     let times = |time: u64, factor: u64| time.checked_mul(factor).filter(|&time| time <= TIME_MAX);
     let slower = |task: &SporadicTask| {
         let (wcet, deadline) = (times(task.wcet_ns, n)?, times(task.deadline_rel_ns, a)?);
@@ -101,10 +101,6 @@ fn nearly_on_what_is_left(tasks: &[SporadicTask], servers: &[Reservation]) -> Op
         Some(SporadicTask { wcet_ns: wcet, ..*task })
     };
     tasks.iter().map(slower).collect()
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a.max(1) } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

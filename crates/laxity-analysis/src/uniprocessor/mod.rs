@@ -49,15 +49,8 @@ fn window(task: &SporadicTask) -> u64 {
 fn jobs_in_hyperperiod(tasks: &[SporadicTask]) -> u64 {
     let Some(last) = tasks.last() else { return 0 };
     let hyperperiod = tasks.iter().try_fold(1_u64, |hyperperiod, task| {
-        (hyperperiod / greatest_common_divisor(hyperperiod, task.period_ns)).checked_mul(task.period_ns)
+        (hyperperiod / laxity_model::gcd(hyperperiod, task.period_ns)).checked_mul(task.period_ns)
     });
     // One that does not fit into 64 bits is longer than every window.
     hyperperiod.map_or(u64::MAX, |hyperperiod| hyperperiod / last.period_ns)
-}
-
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

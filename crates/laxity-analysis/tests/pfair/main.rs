@@ -6,6 +6,7 @@ mod pd2;
 use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{AnalysedCell, Bounds, Guarantee, Pfair, SporadicTask, Test, Verdict, Work};
+use laxity_model::gcd;
 use laxity_seeds::seeds;
 use pd2::{Arrivals, Rules, Seen, Weight, schedule};
 
@@ -42,10 +43,6 @@ impl Arrivals for Sporadic {
 
 /// All periods divide it.
 const HYPERPERIOD: u64 = 120;
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
 
 /// A set that fills its processors: U = m, in steps of 1/120, heavy tasks more often than light ones.
 fn full(seed: u64) -> (Vec<Weight>, usize) {

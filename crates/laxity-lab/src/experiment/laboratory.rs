@@ -66,7 +66,7 @@ impl Laboratory<'_> {
             let Case { set, scheduler, placed: Ok(placed), .. } = &self.parts[part].case else { continue };
             let run = made(planned.id).unwrap_or(planned);
             let grace = match run.grace {
-                Duration::ZERO => self.settings.runs.grace.unwrap_or_else(|| laxity_sim::default_grace(set)),
+                Duration::ZERO => self.settings.runs.grace.unwrap_or_else(|| set.default_grace()),
                 grace => grace,
             };
             let seed = self.settings.runs.seed.wrapping_add(u64::from(run.repetition));

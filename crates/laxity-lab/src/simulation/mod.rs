@@ -189,7 +189,7 @@ fn simulation_of<'a>(
         scheduler: case.scheduler.model()?,
         cells: placed.cells,
         duration: runs.duration,
-        grace: runs.grace.unwrap_or_else(|| laxity_sim::default_grace(case.set)),
+        grace: runs.grace.unwrap_or_else(|| case.set.default_grace()),
         seed: runs.seed.wrapping_add(u64::from(repetition)),
         demand: of_case.demand,
         below: &of_case.placement.below,

@@ -3,7 +3,7 @@
 use super::kernel_work::KernelWork;
 use crate::definition::task_id;
 use crate::{Definition, JobName};
-use laxity_model::{CpuList, PriorityRule, Speed};
+use laxity_model::{CpuList, PriorityRule, Speed, gcd};
 use std::collections::VecDeque;
 
 /// No CPU, no cluster.
@@ -112,19 +112,13 @@ pub(super) struct Rate {
 impl Rate {
     /// By CPU. Should the denominators of a cluster have no common multiple below 2^32, work is rounded down.
     fn of(speeds: &[Speed]) -> Vec<Rate> {
-        let gcd = |mut a: u128, mut b: u128| {
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            a
-        };
-        let multiple = |scale: u128, speed: &Speed| {
-            let below = u128::from(speed.denominator());
+        let multiple = |scale: u64, speed: &Speed| {
+            let below = u64::from(speed.denominator());
             Some(scale / gcd(scale, below) * below)
-                .filter(|&next| next <= u128::from(u32::MAX))
+                .filter(|&next| next <= u64::from(u32::MAX))
                 .unwrap_or(scale)
         };
-        let scale = speeds.iter().fold(1, multiple);
+        let scale = u128::from(speeds.iter().fold(1, multiple));
         let per_ns = |speed: &Speed| u128::from(speed.numerator()) * scale / u128::from(speed.denominator());
         speeds.iter().map(|speed| Rate { per_ns: per_ns(speed), scale }).collect()
     }

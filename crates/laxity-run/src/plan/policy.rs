@@ -12,7 +12,7 @@
 
 use super::{
     Confinement, KernelLimits, Pacing, Plan, PlanOptions, PlannedTask, SHARE_WITHOUT_LIMIT, check_affinities,
-    check_total, default_grace,
+    check_total,
 };
 use crate::budget::{Supply, budgets_within, reserved_period};
 use crate::sched;
@@ -112,7 +112,7 @@ pub fn plan_policy(
         tasks: Vec::new(),
         regions: regions.bytes.clone(),
         duration: options.duration,
-        grace: options.grace.unwrap_or_else(|| default_grace(set)),
+        grace: options.grace.unwrap_or_else(|| set.default_grace()),
         on_miss: options.on_miss,
         busy: options.busy,
         bandwidth_linger: Duration::ZERO,

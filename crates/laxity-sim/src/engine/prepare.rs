@@ -3,7 +3,7 @@
 use super::index_u32;
 use crate::costs::COST_MAX;
 use crate::setup::Setup;
-use laxity_model::{CpuList, Diagnostic, PriorityRule, Result};
+use laxity_model::{CpuList, Diagnostic, PriorityRule, Result, gcd};
 use laxity_policy::{Config, TaskParameters};
 
 /// How a cell's scheduler is set up.
@@ -94,10 +94,6 @@ pub(super) fn check_work(setup: &Setup<'_>, scale: u64) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

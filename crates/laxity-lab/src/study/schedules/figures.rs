@@ -56,7 +56,7 @@ const SHOWN: &[Shown] = &[
                 trials.iter().filter_map(|trial| Some(ms(trial.jobs.tardiness_ns?.max))).reduce(f64::max)
             }),
             ("Mean laxity", "of a period", |trials| {
-                mean(trials, |trial| Some(trial.jobs.normalized_laxity?.mean))
+                mean_over(trials, |trial| Some(trial.jobs.normalized_laxity?.mean))
             }),
         ],
     },
@@ -66,13 +66,13 @@ const SHOWN: &[Shown] = &[
         caption: "As the kernel counts them for the tasks' threads; decisions as they are in the recorded schedules.",
         panels: [
             ("Context switches", "per job", |trials| {
-                mean(trials, |trial| trial.jobs.per_job(trial.jobs.context_switches))
+                mean_over(trials, |trial| trial.jobs.per_job(trial.jobs.context_switches))
             }),
             ("Migrations", "per job", |trials| {
-                mean(trials, |trial| trial.jobs.per_job(trial.jobs.migrations))
+                mean_over(trials, |trial| trial.jobs.per_job(trial.jobs.migrations))
             }),
             ("Decisions", "per job", |trials| {
-                mean(trials, |trial| trial.jobs.per_job(Some(trial.schedule.as_ref().ok()?.decisions)))
+                mean_over(trials, |trial| trial.jobs.per_job(Some(trial.schedule.as_ref().ok()?.decisions)))
             }),
         ],
     },
@@ -88,7 +88,7 @@ fn most(trials: &Trials<'_>, of: fn(&ScheduleRecord) -> u64) -> Option<f64> {
     trials.iter().filter_map(|trial| Some(ms(of(trial.schedule.as_ref().ok()?)))).reduce(f64::max)
 }
 
-fn mean(trials: &Trials<'_>, of: fn(&Measured) -> Option<f64>) -> Option<f64> {
+fn mean_over(trials: &Trials<'_>, of: fn(&Measured) -> Option<f64>) -> Option<f64> {
     laxity_trace::mean(trials.iter().filter_map(|trial| of(trial)))
 }
 
