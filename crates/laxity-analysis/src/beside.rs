@@ -61,7 +61,7 @@ pub struct Beside {
     /// For how long SCHED_FIFO is stopped at the end of a period in which it has used the rest.
     pub throttled: Taken,
     /// By how much later the kernel sees that a budget is used up, in ns.
-    pub tick: u64,
+    pub tick_ns: u64,
     /// No other thread than the tasks is ever ready: none starves, and none of SCHED_FIFO uses up what throttling leaves.
     pub alone: bool,
 }
@@ -133,8 +133,8 @@ impl Beside {
     /// On one processor: tasks of higher priority than all others, under EDF further tasks.
     pub(crate) fn tasks(&self, class: Class) -> Vec<SporadicTask> {
         let is_fifo = class == Class::Fifo;
-        let servers = self.servers.iter().filter_map(|server| server.as_task(self.tick, is_fifo));
-        servers.chain(self.throttled.as_task(self.tick, false).filter(|_| is_fifo)).collect()
+        let servers = self.servers.iter().filter_map(|server| server.as_task(self.tick_ns, is_fifo));
+        servers.chain(self.throttled.as_task(self.tick_ns, false).filter(|_| is_fifo)).collect()
     }
 
     /// For how long all of several processors stand still in a window, at the most.
@@ -158,7 +158,7 @@ mod tests {
     const LINUX: Beside = Beside {
         servers: [Taken { runtime_ns: 50, period_ns: 1_000 }, Taken { runtime_ns: 0, period_ns: 0 }],
         throttled: Taken { runtime_ns: 0, period_ns: 0 },
-        tick: 4,
+        tick_ns: 4,
         alone: false,
     };
 

@@ -111,7 +111,7 @@ impl RunningServer {
 
 /// For how long background tasks have had a CPU, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct OrdinaryTimes {
+pub struct BackgroundTimes {
     /// Before real-time tasks, as the server had a budget.
     pub server: Duration,
     /// Before real-time tasks, as those had had their share.
@@ -123,13 +123,13 @@ pub struct OrdinaryTimes {
     pub quiet_ns: u64,
 }
 
-impl OrdinaryTimes {
+impl BackgroundTimes {
     /// The times since `before`.
     #[must_use]
-    pub fn since(&self, before: &OrdinaryTimes) -> OrdinaryTimes {
+    pub fn since(&self, before: &BackgroundTimes) -> BackgroundTimes {
         let less =
             |now: Duration, then: Duration| Duration::from_ns(now.as_ns().saturating_sub(then.as_ns()));
-        OrdinaryTimes {
+        BackgroundTimes {
             server: less(self.server, before.server),
             reserve: less(self.reserve, before.reserve),
             background: less(self.background, before.background),

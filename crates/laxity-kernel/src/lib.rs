@@ -23,7 +23,7 @@ pub mod schedule;
 mod scheduler;
 
 pub use clock::monotonic_ns;
-pub use cores::{Core, OrdinaryTimes, RunningServer, checked_server, share_beside};
+pub use cores::{BackgroundTimes, Core, RunningServer, checked_server, share_beside};
 pub use counters::Counters;
 pub use kernel::{KERNEL_LEAST, Support, attached, attached_under, is_preempt_rt, support};
 pub use object::object;

@@ -7,7 +7,7 @@
 use laxity_lab::study::described::StudyOutputs;
 use laxity_lab::{Caller, Silent};
 use laxity_model::Result;
-use laxity_study::{NEVER, Progress, Study, conduct};
+use laxity_study::{NEVER, Progress, Study, compute};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,9 +48,9 @@ scheduler = "p-rm"
 /// Computes the study, and writes page, figures and tables into the directory.
 pub fn study(directory: &Path) -> Result<()> {
     let study = Study::from_text_with(STUDY, "own", Path::new(""), &[&own_test::Hyperbolic])?;
-    let conducted = conduct(&study, directory, 2, &NEVER, &Progress::default())?;
+    let computed = compute(&study, directory, 2, &NEVER, &Progress::default())?;
     let caller = Caller { observer: Arc::new(Silent), version: "0".into(), command: Vec::new() };
-    StudyOutputs::of(&study, &conducted, None).write(directory, &caller)
+    StudyOutputs::of(&study, &computed, None).write(directory, &caller)
 }
 
 fn main() -> Result<()> {

@@ -6,8 +6,8 @@
 use crate::channel::{Channel, connected_child};
 use crate::journal::warn;
 use crate::private::PrivateDirectory;
+use crate::remembered_thread::RememberedThread;
 use crate::runtime_dir::state_directory;
-use crate::standing::Standing;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -23,7 +23,7 @@ const FILE: &str = "promoted.json";
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
     /// Remember how a thread was.
-    Keep(Standing),
+    Keep(RememberedThread),
     /// Put it back, and forget it.
     Restore(i32),
 }
@@ -36,7 +36,7 @@ pub struct Keeper {
     child: Child,
     channel: Option<Channel>,
     /// The same that it keeps: for another one, should it be killed.
-    kept: Vec<Standing>,
+    kept: Vec<RememberedThread>,
 }
 
 impl Keeper {
@@ -57,9 +57,9 @@ impl Keeper {
     /// # Errors
     ///
     /// The keeper may not put it back: the thread must not be changed.
-    pub fn keep(&mut self, standing: Standing) -> Result<()> {
-        self.ask(&Order::Keep(standing.clone()))?;
-        self.kept.push(standing);
+    pub fn keep(&mut self, remembered: RememberedThread) -> Result<()> {
+        self.ask(&Order::Keep(remembered.clone()))?;
+        self.kept.push(remembered);
         Ok(())
     }
 
@@ -70,12 +70,12 @@ impl Keeper {
     /// An error of the kernel. The thread is forgotten all the same.
     pub fn restore(&mut self, tid: i32) -> Result<()> {
         let order = self.ask(&Order::Restore(tid));
-        self.kept.retain(|standing| standing.tid() != tid);
+        self.kept.retain(|remembered| remembered.tid() != tid);
         order
     }
 
     /// The threads that it keeps.
-    pub fn kept(&self) -> &[Standing] {
+    pub fn kept(&self) -> &[RememberedThread] {
         &self.kept
     }
 
@@ -105,8 +105,8 @@ impl Keeper {
         let _ = self.child.wait();
         let (child, channel) = spawn(state_directory()?.path())?;
         (self.child, self.channel) = (child, Some(channel));
-        for standing in self.kept.clone() {
-            if let Ok(Some(why)) = self.exchange(&Order::Keep(standing)) {
+        for remembered in self.kept.clone() {
+            if let Ok(Some(why)) = self.exchange(&Order::Keep(remembered)) {
                 return Err(Diagnostic::environment(why));
             }
         }
@@ -144,11 +144,11 @@ pub fn keeper_main(directory: &Path) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut kept = Kept { directory, standings: Vec::new() };
+    let mut kept = Kept { directory, remembered: Vec::new() };
     // A message that cannot be read is the end, too.
     while let Ok(Some(order)) = program.receive() {
         let answer: Answer = match order {
-            Order::Keep(standing) => kept.keep(standing),
+            Order::Keep(remembered) => kept.keep(remembered),
             Order::Restore(tid) => kept.restore(tid),
         }
         .err()
@@ -165,24 +165,24 @@ pub fn keeper_main(directory: &Path) -> ExitCode {
 
 struct Kept {
     directory: PrivateDirectory,
-    standings: Vec<Standing>,
+    remembered: Vec<RememberedThread>,
 }
 
 impl Kept {
-    fn keep(&mut self, standing: Standing) -> io::Result<()> {
-        self.standings.push(standing);
+    fn keep(&mut self, remembered: RememberedThread) -> io::Result<()> {
+        self.remembered.push(remembered);
         self.save()
     }
 
     fn restore(&mut self, tid: i32) -> io::Result<()> {
-        let at = self.standings.iter().position(|standing| standing.tid() == tid);
-        let outcome = at.map_or(Ok(()), |at| self.standings.remove(at).restore());
+        let at = self.remembered.iter().position(|remembered| remembered.tid() == tid);
+        let outcome = at.map_or(Ok(()), |at| self.remembered.remove(at).restore());
         outcome.and(self.save())
     }
 
     /// Newest first; what could not be put back.
     fn restore_all(&mut self) -> Vec<String> {
-        let all = std::mem::take(&mut self.standings);
+        let all = std::mem::take(&mut self.remembered);
         let failures = all.iter().rev().filter_map(|one| Some(one.restore().err()?.to_string())).collect();
         // A file that cannot be removed names threads that are as they were.
         let _ = self.save();
@@ -190,10 +190,10 @@ impl Kept {
     }
 
     fn save(&self) -> io::Result<()> {
-        if self.standings.is_empty() {
+        if self.remembered.is_empty() {
             return self.directory.remove(FILE);
         }
-        self.directory.replace(FILE, &serde_json::to_vec(&self.standings)?)
+        self.directory.replace(FILE, &serde_json::to_vec(&self.remembered)?)
     }
 }
 
@@ -204,7 +204,7 @@ fn recover(directory: &PrivateDirectory) -> Result<()> {
         Ok(Some(text)) => Ok(text),
         Err(error) => Err(error.to_string()),
     };
-    let standings: Vec<Standing> = text
+    let remembered: Vec<RememberedThread> = text
         .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
         .map_err(|error| {
             Diagnostic::environment(format!(
@@ -213,7 +213,7 @@ fn recover(directory: &PrivateDirectory) -> Result<()> {
             ))
             .hint("put them back by hand (chrt, taskset), then remove that file")
         })?;
-    for failure in (Kept { directory: directory.clone(), standings }).restore_all() {
+    for failure in (Kept { directory: directory.clone(), remembered }).restore_all() {
         warn(format_args!(
             "warning: could not put back {failure}, which an earlier policy has left promoted"
         ));
@@ -237,16 +237,16 @@ mod tests {
             left.recv()
         });
         let tid = told.recv().expect("the thread starts");
-        let before = Standing::of(tid).expect("it is there");
+        let before = RememberedThread::of(tid).expect("it is there");
         let file = directory.path().join(FILE);
-        let mut kept = Kept { directory: directory.clone(), standings: Vec::new() };
+        let mut kept = Kept { directory: directory.clone(), remembered: Vec::new() };
         kept.keep(before.clone()).expect("it can be written");
         drop(kept);
         // SCHED_BATCH: may be taken back without privilege.
         sched::set_attributes(tid, Attributes { policy: 3, ..Attributes::default() }).expect("less");
-        assert_ne!(Standing::of(tid).expect("it is there"), before);
+        assert_ne!(RememberedThread::of(tid).expect("it is there"), before);
         recover(&directory).expect("it can be read");
-        assert_eq!(Standing::of(tid).expect("it is there"), before);
+        assert_eq!(RememberedThread::of(tid).expect("it is there"), before);
         assert!(!file.exists());
         drop(stay);
     }

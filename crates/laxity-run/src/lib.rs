@@ -31,12 +31,14 @@ mod overrun;
 mod perf;
 mod plan;
 mod private;
+mod remembered_thread;
 mod runtime_dir;
 mod sched;
 mod shared;
 mod sharing;
-mod standing;
 mod started;
+#[cfg(test)]
+mod waiting_thread;
 mod walk;
 mod worker;
 
@@ -55,10 +57,10 @@ pub use plan::{
     AttachedCell, Attachment, Confinement, Pacing, Plan, PlanOptions, PlannedTask, PolicyOptions,
     TASK_PRIORITY_MAX, plan, plan_policy,
 };
+pub use remembered_thread::{RememberedThread, is_kernel_thread};
 pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
 pub use sched::{Attributes, Policy, Reservation, affinity, attributes, set_affinity, set_policy};
 pub use sharing::SharedPart;
-pub use standing::{Standing, is_kernel_thread};
 
 use std::fs::File;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};

@@ -3,7 +3,7 @@
 //! run.
 //!
 //! A file ([`Study::read`]) says families of task sets, an axis, and curves; its kind is how sets are judged ([`Judging`]): what becomes
-//! of a set. All else is the same for all kinds: [`conduct`] draws the sets and judges them on all CPUs, keeps every finished point in
+//! of a set. All else is the same for all kinds: [`compute`] draws the sets and judges them on all CPUs, keeps every finished point in
 //! a [`Journal`], and goes on where it was; a [`Table`] is the result.
 //!
 //! 1. Set k of a point is a function of the study's seed, the family, the point and k. All curves judge the same sets.
@@ -18,7 +18,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod axis;
-mod conduct;
+mod compute;
 mod engine;
 mod family;
 mod file;
@@ -40,7 +40,7 @@ mod table;
 mod tally;
 
 pub use axis::{Axis, Variable, WrittenGrid};
-pub use conduct::{Conducted, Planned, Progress, conduct, next_round};
+pub use compute::{ComputedPoints, Planned, Progress, compute, next_round};
 pub use engine::{Control, judge_points, tally_of};
 pub use family::Family;
 pub use file::{AdmissionWord, STUDY_VERSION, StudyKind, study_schema};

@@ -1,6 +1,6 @@
 //! What a study has come to: tables of its points, and what other programs read.
 
-use crate::conduct::Conducted;
+use crate::compute::ComputedPoints;
 use crate::journal::Points;
 use crate::proofs::{self, ProofsAnswer};
 use crate::simulations::{self, RunAnswer, SimulationAnswer};
@@ -38,8 +38,8 @@ impl Study {
     }
 
     /// For other programs; `run` says how the sets were run, if they were not simulated.
-    pub fn answer(&self, conducted: &Conducted, run: Option<RunAnswer>) -> StudyAnswer {
-        let Conducted { points, complete } = conducted;
+    pub fn answer(&self, computed: &ComputedPoints, run: Option<RunAnswer>) -> StudyAnswer {
+        let ComputedPoints { points, complete } = computed;
         match &self.judging {
             Judging::Proofs(proofs) => {
                 StudyAnswer::Proofs(ProofsAnswer::of((&self.outline, proofs), points, *complete))

@@ -3,7 +3,7 @@
 use laxity_analysis::{
     Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Verdict, Work,
 };
-use laxity_study::{ACCEPTED, Conducted, NEVER, Point, Progress, Study, conduct};
+use laxity_study::{ACCEPTED, ComputedPoints, NEVER, Point, Progress, Study, compute};
 use std::fs;
 use std::path::Path;
 
@@ -51,13 +51,13 @@ fn sets(directory: &Path) {
     }
 }
 
-fn conducted(study: &Study) -> Conducted {
+fn computed(study: &Study) -> ComputedPoints {
     let directory = tempfile::tempdir().expect("a directory");
-    conduct(study, directory.path(), 2, &NEVER, &Progress::default()).expect("no error")
+    compute(study, directory.path(), 2, &NEVER, &Progress::default()).expect("no error")
 }
 
 /// Accepted sets of a series by family and value.
-fn accepted(done: &Conducted, series: usize) -> Vec<u64> {
+fn accepted(done: &ComputedPoints, series: usize) -> Vec<u64> {
     done.points.values().map(|tally| tally.series[series].count(ACCEPTED)).collect()
 }
 
@@ -66,7 +66,7 @@ fn sets_are_those_of_the_files() {
     let directory = tempfile::tempdir().expect("a directory");
     sets(directory.path());
     let study = Study::from_text(FILES, "files", directory.path()).expect("a study");
-    let done = conducted(&study);
+    let done = computed(&study);
     // 10 ms of work do not end within 5 ms.
     let families: Vec<String> = study.outline.families.iter().map(|family| family.label()).collect();
     assert_eq!(families, ["whole", "short"]);
@@ -128,7 +128,7 @@ fn sets_are_those_that_a_command_prints() {
     let directory = tempfile::tempdir().expect("a directory");
     program(directory.path(), DRAW);
     let study = Study::from_text(COMMAND, "command", directory.path()).expect("a study");
-    let done = conducted(&study);
+    let done = computed(&study);
     // Two CPUs are full with four tasks of 1/2: proven up to three.
     assert_eq!(accepted(&done, 0), [3, 3, 3, 0]);
     let asked = fs::read_to_string(directory.path().join("asked")).expect("was asked");
@@ -136,7 +136,7 @@ fn sets_are_those_that_a_command_prints() {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!((asked.lines().count(), seeds.len()), (12, 12), "a seed for each set: {asked}");
-    assert_eq!(conducted(&study), done, "the same seeds again");
+    assert_eq!(computed(&study), done, "the same seeds again");
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_test_of_ones_own_judges_beside_the_others() {
         tests = ["at-most-two", "gfb"]
     "#;
     let study = Study::from_text_with(text, "own", Path::new(""), &[&AtMostTwo]).expect("a study");
-    let done = conducted(&study);
+    let done = computed(&study);
     assert_eq!((accepted(&done, 0), accepted(&done, 1)), (vec![4, 4, 0, 0], vec![4, 4, 4, 4]));
     let error = Study::from_text(text, "own", Path::new("")).expect_err("a test that is not given");
     assert!(error.message.contains("test `at-most-two` is not known"), "{error}");

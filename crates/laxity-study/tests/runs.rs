@@ -2,8 +2,8 @@
 
 use laxity_model::{Duration, TaskSet};
 use laxity_study::{
-    Conducted, Gaps, Kept, MadeRun, Measure, NEVER, Planned, Point, Progress, Recorded, RunAnswer, Runs,
-    Sampler, SetResult, Simulations, Study, conduct, result_of_runs,
+    ComputedPoints, Gaps, Kept, MadeRun, Measure, NEVER, Planned, Point, Progress, Recorded, RunAnswer, Runs,
+    Sampler, SetResult, Simulations, Study, compute, result_of_runs,
 };
 use laxity_trace::{
     Counters, Host, Job, JobOutcome, RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord,
@@ -145,19 +145,19 @@ impl<F: Fn(u64, u64, usize) -> Runs + Send + Sync> Planned for Measured<'_, F> {
     }
 }
 
-fn conducted(
+fn computed(
     study: &Study,
     directory: &Path,
     runs: impl Fn(u64, u64, usize) -> Runs + Send + Sync,
-) -> Conducted {
+) -> ComputedPoints {
     let measured = Measured { study, runs };
-    let done = conduct(&measured, directory, 2, &NEVER, &Progress::default());
+    let done = compute(&measured, directory, 2, &NEVER, &Progress::default());
     let done = done.expect("no error");
     assert!(done.complete);
     done
 }
 
-fn csv(study: &Study, done: &Conducted) -> String {
+fn csv(study: &Study, done: &ComputedPoints) -> String {
     study.table(&done.points).csv()
 }
 
@@ -206,7 +206,7 @@ fn means_are_over_sets_and_a_set_is_the_mean_of_its_runs() {
         ]
     );
     let directory = tempfile::tempdir().expect("a directory");
-    let done = conducted(&study, directory.path(), uncounted);
+    let done = computed(&study, directory.path(), uncounted);
     let csv = csv(&study, &done);
     // Sets: 2 and (2 + 4) / 2.
     let (n, mean, sd) = row(&csv, "wfd", 1, "execution-inflation");
@@ -232,7 +232,7 @@ fn means_are_over_sets_and_a_set_is_the_mean_of_its_runs() {
 fn what_is_not_counted_is_not_known_and_never_zero() {
     let study = study(STUDY);
     let directory = tempfile::tempdir().expect("a directory");
-    let done = conducted(&study, directory.path(), uncounted);
+    let done = computed(&study, directory.path(), uncounted);
     let table = csv(&study, &done);
     for curve in ["wfd", "ffd"] {
         for metric in ["ipc", "llc-miss-rate"] {
@@ -256,7 +256,7 @@ fn what_is_not_counted_is_not_known_and_never_zero() {
         Ok(vec![made(run(tasks, Canned { cpu_ms: 5, response_ms: 5, counters }))])
     };
     let directory = tempfile::tempdir().expect("a directory");
-    let table = csv(&study, &conducted(&study, directory.path(), counted));
+    let table = csv(&study, &computed(&study, directory.path(), counted));
     assert!(near(row(&table, "wfd", 2, "ipc").1, 1.5), "{table}");
     assert!(near(row(&table, "wfd", 2, "llc-miss-rate").1, 0.25), "{table}");
     assert_eq!(row(&table, "ffd", 2, "llc-miss-rate").1, Some(0.0), "a counter that counted none: {table}");
@@ -273,7 +273,7 @@ fn what_is_known_of_some_repetitions_only_is_not_known() {
         let late = run(tasks, Canned { cpu_ms: 10, response_ms: 12, counters: NOT_COUNTED });
         Ok(vec![made(late), made(run(tasks, Canned { cpu_ms: 5, response_ms: 5, counters }))])
     };
-    let done = conducted(&study, directory.path(), runs);
+    let done = computed(&study, directory.path(), runs);
     let table = csv(&study, &done);
     for metric in ["late-tardiness", "ipc"] {
         assert_eq!(row(&table, "wfd", 1, metric), (0, None, None), "{table}");
@@ -315,7 +315,7 @@ fn what_is_recorded_beside_the_jobs_is_measured() {
         }
         Ok(runs)
     };
-    let done = conducted(&study, directory.path(), runs);
+    let done = computed(&study, directory.path(), runs);
     let table = csv(&study, &done);
     for (curve, metric, mean) in [
         ("wfd", "violations", Some(3.0)),
@@ -360,7 +360,7 @@ fn sets_that_could_not_be_run_are_counted_with_the_reasons() {
         }
         _ => uncounted(tasks, index, curve),
     };
-    let done = conducted(&study, directory.path(), runs);
+    let done = computed(&study, directory.path(), runs);
     let table = csv(&study, &done);
     assert_eq!(row(&table, "wfd", 1, "execution-inflation").0, 1, "{table}");
     let (n, mean, sd) = row(&table, "ffd", 1, "execution-inflation");
@@ -392,7 +392,7 @@ fn sets_that_could_not_be_run_are_counted_with_the_reasons() {
     let of_other = &answer["families"][0]["curves"][0]["points"][1];
     assert_eq!(of_other["not_measured"]["ipc"]["no counters"], 2, "{of_other}");
     // What is in the journal is what was found.
-    let again = conducted(&study, directory.path(), |_, _, _| panic!("nothing is run again"));
+    let again = computed(&study, directory.path(), |_, _, _| panic!("nothing is run again"));
     assert_eq!(again, done);
 }
 

@@ -1,7 +1,8 @@
 //! Whole studies by simulation: by hand, from files that are wrong, and the same whatever the threads.
 
 use laxity_study::{
-    Conducted, Kept, Measure, Moments, NEVER, Point, Progress, Sampler, Simulations, Study, Unit, conduct,
+    ComputedPoints, Kept, Measure, Moments, NEVER, Point, Progress, Sampler, Simulations, Study, Unit,
+    compute,
 };
 use std::path::Path;
 
@@ -13,23 +14,23 @@ fn simulations(study: &Study) -> &Simulations {
     study.simulations().expect("a study by simulation")
 }
 
-fn conducted(study: &Study, threads: usize) -> Conducted {
+fn computed(study: &Study, threads: usize) -> ComputedPoints {
     let directory = tempfile::tempdir().expect("a directory");
-    let done = conduct(study, directory.path(), threads, &NEVER, &Progress::default());
+    let done = compute(study, directory.path(), threads, &NEVER, &Progress::default());
     let done = done.expect("no error");
     assert!(done.complete);
     done
 }
 
 /// A metric of a curve at every point.
-fn metric(study: &Study, done: &Conducted, curve: &str, name: &str) -> Vec<Kept> {
+fn metric(study: &Study, done: &ComputedPoints, curve: &str, name: &str) -> Vec<Kept> {
     let study = simulations(study);
     let curve = study.curves.iter().position(|known| known.name == curve).expect("a curve");
     let metric = study.metrics.iter().position(|known| known.name == name).expect("a metric");
     done.points.values().map(|tally| tally.series[curve].metrics[metric].clone()).collect()
 }
 
-fn moments(study: &Study, done: &Conducted, curve: &str, name: &str) -> Vec<Moments> {
+fn moments(study: &Study, done: &ComputedPoints, curve: &str, name: &str) -> Vec<Moments> {
     let number = |kept: Kept| match kept {
         Kept::Number(moments) => moments,
         Kept::Sets(_) | Kept::Histogram(_) => panic!("{name} is no number"),
@@ -37,7 +38,7 @@ fn moments(study: &Study, done: &Conducted, curve: &str, name: &str) -> Vec<Mome
     metric(study, done, curve, name).into_iter().map(number).collect()
 }
 
-fn means(study: &Study, done: &Conducted, curve: &str, name: &str) -> Vec<Option<f64>> {
+fn means(study: &Study, done: &ComputedPoints, curve: &str, name: &str) -> Vec<Option<f64>> {
     let of = simulations(study).metrics.iter().find(|known| known.name == name).expect("a metric");
     let Measure::Number(unit, _) = of.measure else { panic!("{name} is a histogram") };
     moments(study, done, curve, name).into_iter().map(|moments| moments.mean(unit)).collect()
@@ -71,7 +72,7 @@ placement = "wfd"
 #[test]
 fn an_overrun_by_hand() {
     let study = study(OVERRUN);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let of = |name| means(&study, &done, "wfd", name);
     assert_eq!(of("dsr"), [Some(1.0), Some(1.0), Some(0.0)]);
     // At 15 ms each they end at 15, 30, 45 and 60 ms: 5, 10, 15 and 20 ms late.
@@ -104,7 +105,7 @@ fn an_overrun_is_of_what_jobs_ask_for() {
     let halved =
         OVERRUN.replace("sets = 3", "sets = 3\ndemand = 0.5").replace("from = 1\nto = 3", "from = 3\nto = 6");
     let study = study(&halved);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     assert_eq!(means(&study, &done, "wfd", "max-tardiness"), [Some(0.0), Some(0.0), Some(10e6), Some(20e6)]);
 }
 
@@ -112,7 +113,7 @@ fn an_overrun_is_of_what_jobs_ask_for() {
 fn what_ends_with_the_simulation_is_unfinished() {
     // Only the first two end within 40 ms; the third and the fourth should have.
     let study = study(&OVERRUN.replace("100ms", "0ns"));
-    let done = conducted(&study, 1);
+    let done = computed(&study, 1);
     let Kept::Histogram(last) = metric(&study, &done, "wfd", "tardiness-histogram").pop().expect("a point")
     else {
         panic!("not a histogram")
@@ -155,7 +156,7 @@ scheduler = "g-edf"
 #[test]
 fn what_cannot_be_placed_is_counted_apart() {
     let study = study(PLACED);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let placed =
         |curve: usize| -> Vec<u64> { done.points.values().map(|tally| tally.series[curve].placed).collect() };
     assert_eq!((placed(0), placed(1), placed(2)), (vec![2, 2, 0], vec![2; 3], vec![2; 3]));
@@ -202,15 +203,15 @@ overload = "least-loaded"
 #[test]
 fn threads_and_interruptions_show_nowhere() {
     let study = study(RANDOM);
-    let one = conducted(&study, 1);
-    let table = |done: &Conducted| {
+    let one = computed(&study, 1);
+    let table = |done: &ComputedPoints| {
         let numbers = study.table(&done.points);
         let histograms = study.histograms(&done.points).expect("there is one");
         (numbers.csv(), numbers.parquet().expect("writes"), histograms.csv())
     };
     assert_eq!(one.points.len(), 2 * 5);
     for threads in [2, 5] {
-        let other = conducted(&study, threads);
+        let other = computed(&study, threads);
         assert_eq!(other, one);
         assert_eq!(table(&other), table(&one));
     }
@@ -218,7 +219,7 @@ fn threads_and_interruptions_show_nowhere() {
     let directory = tempfile::tempdir().expect("a directory");
     let go_on = || {
         let progress = Progress::default();
-        let done = conduct(&study, directory.path(), 2, &NEVER, &progress).expect("no error");
+        let done = compute(&study, directory.path(), 2, &NEVER, &progress).expect("no error");
         (done, progress.before.load(std::sync::atomic::Ordering::SeqCst))
     };
     assert_eq!(go_on(), (one.clone(), 0));
@@ -301,7 +302,7 @@ fn tasks_are_admitted_as_by_hand() {
         let bound = bound.map_or(String::new(), |bound| format!("tardiness-bound = \"{bound}\""));
         let text = ADMITTED.replace("ignores", admission).replace("tardiness-bound = \"1ms\"", &bound);
         let study = study(&text);
-        let found = means(&study, &conducted(&study, 1), "amp", "admitted");
+        let found = means(&study, &computed(&study, 1), "amp", "admitted");
         assert_eq!(found, [Some(admitted)], "{admission} {bound}");
     }
 }
@@ -312,7 +313,7 @@ fn a_reserve_is_what_background_tasks_have_beside_full_load() {
     let ordinary = |keys: &str| {
         let text = OVERRUN.replace("[platform]", &format!("[ordinary]\ntasks = 30\n{keys}[platform]"));
         let study = study(&text);
-        let done = conducted(&study, 2);
+        let done = computed(&study, 2);
         let of = |name| means(&study, &done, "wfd", name)[2].expect("three times the WCET");
         (of("nrt-rt"), of("late-tardiness"), study.description())
     };
@@ -341,7 +342,7 @@ fn curves_release_jobs_of_one_instant_together_or_one_by_one() {
         |(name, keys): (&str, &str)| format!("[[curves]]\nname = \"{name}\"\nscheduler = \"fpp\"\n{keys}\n");
     let curves = names.into_iter().zip(["", "batching = true", "batching = false"]).map(curve);
     let study = read(&curves.collect::<String>()).expect("a study");
-    let done = conducted(&study, 1);
+    let done = computed(&study, 1);
     let [plain, together, apart] = names.map(|name| means(&study, &done, name, "dsr")[0]);
     assert_eq!((plain, together), (Some(1.0), Some(1.0)));
     assert!(apart < Some(1.0), "{apart:?}");
@@ -383,7 +384,7 @@ fit = "test"
 #[test]
 fn what_the_test_places_misses_nothing() {
     let study = study(BY_TEST);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let of = |curve: &str, metric: &str| means(&study, &done, curve, metric)[0].expect("a value");
     assert!(of("load", "dsr") < 1.0, "no set is hard: {}", of("load", "dsr"));
     assert_eq!(of("test", "dsr"), 1.0);
@@ -466,7 +467,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
 #[test]
 fn the_answer_is_as_its_schema_says() {
     let study = study(RANDOM);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let answer = serde_json::to_value(study.answer(&done, None)).expect("serializes");
     let validator = jsonschema::validator_for(&laxity_study::simulation_answer_schema()).expect("a schema");
     assert!(validator.is_valid(&answer), "{:?}", validator.iter_errors(&answer).next());

@@ -2,8 +2,8 @@
 
 use laxity_analysis::Guarantee;
 use laxity_study::{
-    ACCEPTED, Changes, Conducted, Judging, NEVER, NOT_APPLICABLE, OUT_OF_WORK, Point, Progress, Proofs,
-    Sampler, Study, conduct,
+    ACCEPTED, Changes, ComputedPoints, Judging, NEVER, NOT_APPLICABLE, OUT_OF_WORK, Point, Progress, Proofs,
+    Sampler, Study, compute,
 };
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,16 @@ fn proofs(study: &Study) -> &Proofs {
     study.proofs().expect("a schedulability study")
 }
 
-fn conducted(study: &Study, threads: usize) -> Conducted {
+fn computed(study: &Study, threads: usize) -> ComputedPoints {
     let directory = tempfile::tempdir().expect("a directory");
-    let done = conduct(study, directory.path(), threads, &NEVER, &Progress::default());
+    let done = compute(study, directory.path(), threads, &NEVER, &Progress::default());
     let done = done.expect("no error");
     assert!(done.complete);
     done
 }
 
 /// How many sets a curve accepts at the values of the axis.
-fn accepted(study: &Study, done: &Conducted, curve: &str, guarantee: Guarantee) -> Vec<u64> {
+fn accepted(study: &Study, done: &ComputedPoints, curve: &str, guarantee: Guarantee) -> Vec<u64> {
     let proofs = proofs(study);
     let curve = proofs.curves.iter().position(|known| known.name == curve).expect("a curve");
     let series = proofs.series_of(curve, guarantee).expect("a series");
@@ -96,7 +96,7 @@ tick_period = "2ms"
 "#;
     let text = format!("{HALVES}{curves}");
     let study = Study::from_text(&text, "halves", directory.path()).expect("a study");
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let hard = |curve| accepted(&study, &done, curve, Guarantee::Hard);
     let soft = |curve| accepted(&study, &done, curve, Guarantee::Soft);
     // GFB: n/2 <= 2 - 1/2.
@@ -177,11 +177,11 @@ scheduler = "p-rm"
 #[test]
 fn threads_show_nowhere() {
     let study = study(RANDOM);
-    let one = conducted(&study, 1);
+    let one = computed(&study, 1);
     let table = study.table(&one.points);
     assert!(table.rows() > 4 * 8 * 5);
     for threads in [2, 5] {
-        let other = conducted(&study, threads);
+        let other = computed(&study, threads);
         assert_eq!(other, one);
         let again = study.table(&other.points);
         assert_eq!(
@@ -194,7 +194,7 @@ fn threads_show_nowhere() {
 #[test]
 fn what_is_proven_implies_what_is_weaker() {
     let study = study(RANDOM);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let of = |curve, guarantee| accepted(&study, &done, curve, guarantee);
     let mut seen = [false; 2];
     for (weaker, stronger) in [
@@ -246,7 +246,7 @@ fn steps_that_are_not_enough_are_counted_and_what_no_test_is_for() {
         .replace("seed = 11", "seed = 11\nsteps = 1")
         .replace("scheduler = \"p-rm\"", "scheduler = \"p-rm\"\n[[curves]]\nscheduler = \"fpp:fp\"");
     let study = study(&few);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let count = |curve: usize, metric: usize| {
         let series = proofs(&study).series_of(curve, Guarantee::Hard).expect("a series");
         done.points
@@ -296,7 +296,7 @@ fn listed_values_are_looked_at_and_nothing_else() {
         .replace("from = 1\nto = 6\nstep = 1", "values = [1, \"m\", 5]")
         .replace("name = \"unc\"", "name = \"unc\"\nrescale-above = \"0.5m\"");
     let study = study(&format!("{text}[[curves]]\nscheduler = \"p-edf\"\n"));
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     assert_eq!(done.points.keys().map(|point| point.value).collect::<Vec<_>>(), [1, 2, 5]);
     // All of them ask for no more than one of the two CPUs.
     assert_eq!(accepted(&study, &done, "p-edf", Guarantee::Hard), [3, 3, 3]);
@@ -560,7 +560,7 @@ fn the_published_schemas_are_those_of_the_code() {
 #[test]
 fn the_answer_is_as_its_schema_says_and_has_every_point() {
     let study = study(RANDOM);
-    let done = conducted(&study, 2);
+    let done = computed(&study, 2);
     let answer = serde_json::to_value(study.answer(&done, None)).expect("serializes");
     let validator = jsonschema::validator_for(&laxity_study::proofs_answer_schema()).expect("a schema");
     assert!(validator.is_valid(&answer), "{:?}", validator.iter_errors(&answer).next());

@@ -2,7 +2,7 @@
 
 use laxity_generate::seed_of;
 use laxity_seeds::seeds;
-use laxity_study::{NEVER, Point, Points, Progress, Study, Tally, WorkUnit, conduct};
+use laxity_study::{NEVER, Point, Points, Progress, Study, Tally, WorkUnit, compute};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -113,7 +113,7 @@ fn units_add_up_to_the_study_however_it_is_cut() {
     for text in [PROOFS, SIMULATIONS] {
         let study = Study::from_text(text, "test", Path::new("")).expect("a study");
         let directory = tempfile::tempdir().expect("a directory");
-        let done = conduct(&study, directory.path(), 2, &NEVER, &Progress::default()).expect("no error");
+        let done = compute(&study, directory.path(), 2, &NEVER, &Progress::default()).expect("no error");
         let csv = study.table(&done.points).csv();
         for seed in seeds!(0..6) {
             let mut draws = Draws(seed, 0);

@@ -11,7 +11,7 @@ pub(super) struct ServedCore {
     pub cpu: u32,
     pub speed: Speed,
     /// A task that is done keeps the CPU until the next multiple of this, in ns; 1: it leaves the CPU at once.
-    pub tick: u64,
+    pub tick_ns: u64,
     /// True: tasks of the same period have priorities by their numbers. False: in an unknown order.
     pub ties_by_id: bool,
     /// By priority.
@@ -25,7 +25,7 @@ pub(super) struct ServedCore {
 impl ServedCore {
     pub fn new(cpu: u32, speed: Speed, server: DeferrableServer) -> Self {
         let (tasks, leavers) = (Vec::new(), Vec::new());
-        ServedCore { cpu, speed, tick: 1, ties_by_id: true, tasks, leavers, servers: vec![server] }
+        ServedCore { cpu, speed, tick_ns: 1, ties_by_id: true, tasks, leavers, servers: vec![server] }
     }
 
     pub fn tasks(&self) -> &[Entrant] {
@@ -192,7 +192,7 @@ impl ServedCore {
     }
 
     fn until_tick(&self, time: u64) -> u64 {
-        time.checked_next_multiple_of(self.tick).unwrap_or(u64::MAX)
+        time.checked_next_multiple_of(self.tick_ns).unwrap_or(u64::MAX)
     }
 }
 

@@ -82,7 +82,7 @@ impl Admission {
     /// of 0 counts as none.
     #[must_use]
     pub fn at_ticks(mut self, tick: Duration) -> Self {
-        self.cores.iter_mut().for_each(|core| core.tick = tick.as_ns().max(1));
+        self.cores.iter_mut().for_each(|core| core.tick_ns = tick.as_ns().max(1));
         self
     }
 
@@ -253,7 +253,7 @@ pub fn judge_core(
     work: Work,
 ) -> Result<Bounds, Why> {
     let mut core = ServedCore::new(0, speed, server);
-    core.tick = tick.as_ns().max(1);
+    core.tick_ns = tick.as_ns().max(1);
     tasks.iter().for_each(|task| core.put(task.clone()));
     let in_order = |by_priority: Vec<u64>| {
         let bound_of: BTreeMap<u64, u64> = core.tasks().iter().map(|task| task.id).zip(by_priority).collect();

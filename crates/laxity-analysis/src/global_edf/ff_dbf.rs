@@ -70,7 +70,7 @@ impl Test for FfDbf {
             tasks,
             processors: processors.into(),
             load: share::total_ceil(tasks),
-            excess: share::excess_ceil(tasks),
+            excess_ns: share::excess_ceil(tasks),
         };
         Ok(if condition.some_speed_holds(work)? { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }
@@ -83,7 +83,7 @@ struct Condition<'a> {
     /// At least U, in units of 2^-60.
     load: u128,
     /// At least sum of u (T - D), in ns: ff-dbf_i(t) <= u_i t + u_i (T_i - D_i).
-    excess: u128,
+    excess_ns: u128,
 }
 
 /// The left side at a time and a speed: `constant` minus sigma times `slope`, in ns.
@@ -132,7 +132,7 @@ impl Condition<'_> {
     fn last_time(&self, rate: i128) -> Result<Option<i128>, OutOfWork> {
         let Ok(rate) = u64::try_from(rate) else { return Ok(None) };
         let wide = u128::from(rate) << (share::BITS - BITS);
-        let bounded = share::horizon(self.excess, wide.saturating_sub(self.load));
+        let bounded = share::horizon(self.excess_ns, wide.saturating_sub(self.load));
         if let Some(time) = bounded {
             return Ok(Some(time.into()));
         }

@@ -16,7 +16,7 @@ fn beside(kernel: &Kernel) -> Beside {
     Beside {
         servers: [taken(kernel.server), TakenOf::default()],
         throttled: taken(throttled),
-        tick: kernel.tick,
+        tick_ns: kernel.tick,
         alone: kernel.alone,
     }
 }

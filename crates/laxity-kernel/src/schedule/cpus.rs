@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Default)]
 pub(super) struct CpuRecords {
     /// When it left a thread, if it has not decided or run another since.
-    left: Option<u64>,
+    left_at: Option<u64>,
     /// It runs this task, by its number in the instance.
     runs: Option<u32>,
     /// It has decided to leave what it runs.
@@ -93,7 +93,7 @@ impl Found {
 impl CpuRecords {
     /// A task begins to run.
     pub fn runs(&mut self, task: u32) {
-        (self.left, self.decided) = (None, false);
+        (self.left_at, self.decided) = (None, false);
         // That something else has left may not have been seen, and then is not known for how long it was there.
         self.other = None;
         self.seen = true;
@@ -110,19 +110,19 @@ impl CpuRecords {
     /// A task is taken off.
     pub fn stopped(&mut self, now: u64) {
         if !self.decided {
-            self.left.get_or_insert(now);
+            self.left_at.get_or_insert(now);
         }
     }
 
     /// The job on it has ended: the scheduler comes next, whatever was decided before.
     pub fn ended(&mut self, now: u64) {
-        self.left.get_or_insert(now);
+        self.left_at.get_or_insert(now);
         self.decided = false;
     }
 
     /// The task that was taken off at `now` sleeps: nothing had been decided.
     pub fn slept(&mut self, stopped: u64) {
-        self.left.get_or_insert(stopped);
+        self.left_at.get_or_insert(stopped);
         self.decided = false;
     }
 
@@ -139,7 +139,7 @@ impl CpuRecords {
         // What the CPU had chosen had to give way to other work: since that decision it is on its way.
         let gives_way = matches!(cause, Some(Cause::Reserve | Cause::Server));
         let refused = self.chose.take_if(|_| gives_way).map(|(_, end)| end);
-        if let Some(left) = self.left.take().into_iter().chain(refused).min() {
+        if let Some(left) = self.left_at.take().into_iter().chain(refused).min() {
             found.push(record.cpu, Cause::Switch, (left, now), About::Cpu);
         }
         (self.decided, self.seen) = (false, true);
@@ -166,14 +166,14 @@ impl CpuRecords {
         // A decision for a task that gave way to a server's work was one to leave that in the end; but it may have left by itself.
         let gave_way = self.chose.is_some() && found.servers.contains_key(&record.cpu);
         if !self.decided || gave_way {
-            self.left = Some(now);
+            self.left_at = Some(now);
         }
         self.other_stopped = now;
     }
 
     /// What still runs at the end of the trace, or the decision to which it is on its way then.
     pub fn finish(&mut self, cpu: u32, end: u64, found: &mut Found) {
-        if let Some(left) = self.left.take() {
+        if let Some(left) = self.left_at.take() {
             found.push(cpu, Cause::Decision, (left, end), About::Cpu);
         }
         if let Some((since, cause)) = self.other.take() {
@@ -183,7 +183,7 @@ impl CpuRecords {
 
     pub fn decides(&mut self, record: &Record, found: &mut Found) {
         let (begin, end) = (record.time_ns, record.time_ns + record.argument);
-        let from = self.left.take().filter(|&left| left < begin).unwrap_or(begin);
+        let from = self.left_at.take().filter(|&left| left < begin).unwrap_or(begin);
         found.push(record.cpu, Cause::Decision, (from, end), About::Cpu);
         found.windows.decision.add(record.argument);
         let chose = Some(record.task).filter(|&task| task != NONE);

@@ -1,7 +1,7 @@
 //! What an attached scheduler is told of its CPUs, and what it answers: speeds, servers, times of background tasks.
 
 use super::{Options, Scheduler};
-use crate::{Core, OrdinaryTimes, RunningServer, ffi};
+use crate::{BackgroundTimes, Core, RunningServer, ffi};
 use laxity_model::{Diagnostic, Duration, Platform, Result, Speed};
 use libbpf_rs::{MapCore as _, MapFlags};
 
@@ -77,7 +77,7 @@ impl Scheduler {
     /// # Errors
     ///
     /// An error of the kernel.
-    pub fn ordinary_times(&self) -> Result<Vec<OrdinaryTimes>> {
+    pub fn background_times(&self) -> Result<Vec<BackgroundTimes>> {
         let Some(map) = self.object.maps().find(|map| map.name() == "ordinary_times") else {
             return Ok(Vec::new());
         };
@@ -116,12 +116,12 @@ impl Scheduler {
     }
 }
 
-fn times_of(value: &[u8]) -> OrdinaryTimes {
+fn times_of(value: &[u8]) -> BackgroundTimes {
     let at = |place: usize| {
         let bytes = value.get(place..place + 8).and_then(|bytes| bytes.try_into().ok());
         bytes.map_or(0, u64::from_ne_bytes)
     };
-    OrdinaryTimes {
+    BackgroundTimes {
         server: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, server))),
         reserve: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, reserve))),
         background: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, background))),

@@ -40,7 +40,7 @@ impl Kernel {
         Beside {
             servers: [server(self.limits.fair), server(self.limits.ext)],
             throttled: self.limits.throttled_ns().map_or(Taken::default(), taken),
-            tick: self.limits.tick_ns,
+            tick_ns: self.limits.tick_ns,
             alone: self.no_background,
         }
     }

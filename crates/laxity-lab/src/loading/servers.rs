@@ -2,7 +2,7 @@
 
 use super::Loading;
 use laxity_analysis::DoubleHit;
-use laxity_kernel::{Core, OrdinaryTimes, Scheduler, checked_server};
+use laxity_kernel::{BackgroundTimes, Core, Scheduler, checked_server};
 use laxity_model::{DeferrableServer, Diagnostic, Platform, Result, ServerSizes, Speed};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub struct CpuTimes {
     pub cpu: u32,
     /// By what.
     #[serde(flatten)]
-    pub times: OrdinaryTimes,
+    pub times: BackgroundTimes,
 }
 
 impl CpuTimes {
@@ -68,7 +68,7 @@ impl CpuTimes {
 
 /// Of all CPUs; empty for a policy without servers.
 pub(super) fn times(scheduler: &Scheduler) -> Result<Vec<CpuTimes>> {
-    Ok((0..).zip(scheduler.ordinary_times()?).map(|(cpu, times)| CpuTimes { cpu, times }).collect())
+    Ok((0..).zip(scheduler.background_times()?).map(|(cpu, times)| CpuTimes { cpu, times }).collect())
 }
 
 pub(super) fn times_since(now: &[CpuTimes], before: &[CpuTimes]) -> Vec<CpuTimes> {

@@ -1,6 +1,6 @@
 //! The answer of `place`, as JSON has it.
 
-use crate::placing::Served;
+use crate::placing::ServedCpus;
 use laxity_analysis::Bounds;
 use laxity_model::{Sharing, TaskSet};
 use laxity_place::Placement;
@@ -92,7 +92,7 @@ impl Answer {
         set: &TaskSet,
         placement: &Placement,
         sharing: &Sharing,
-        served: Option<&Served<'_>>,
+        served: Option<&ServedCpus<'_>>,
     ) -> Self {
         let name = |&id: &usize| set.tasks()[id].name.clone();
         let bin = |(bin, tasks): (usize, Vec<usize>)| BinAnswer {
@@ -122,7 +122,7 @@ impl Answer {
     }
 }
 
-fn below(served: &Served<'_>, bin: usize, tasks: &[usize]) -> BelowAnswer {
+fn below(served: &ServedCpus<'_>, bin: usize, tasks: &[usize]) -> BelowAnswer {
     let server = served.server(bin).to_string();
     let (response_times_ns, tardiness_ns) = match served.bounds(bin, tasks) {
         Some(Bounds::ResponseTimes(bounds)) => (Some(bounds), None),

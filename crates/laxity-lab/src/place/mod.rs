@@ -5,7 +5,7 @@ mod answer;
 pub use answer::{Answer, BelowAnswer, BinAnswer, GroupAnswer, schema};
 
 use crate::case::{CaseSettings, Cases, PlacementSettings, Purpose, check_real_time};
-use crate::placing::{SLOWEST_FIT, Served, named_load};
+use crate::placing::{SLOWEST_FIT, ServedCpus, named_load};
 use crate::schedulers::{Configuration, Scheduled as _};
 use laxity_model::{Diagnostic, Result, Scope, Sharing, TaskSet, Utilization, scheduler_of};
 use laxity_place::{Bin, Fit, Request};
@@ -104,7 +104,7 @@ fn by_load_or_servers(set: &TaskSet, scope: Scope, settings: &Settings) -> Resul
         None if below.any() || settings.scheduler.is_some() => SLOWEST_FIT,
         _ => choice.method_by(placement.fit),
     };
-    let served = Served::of((method, fit, below), set, platform, &bins)?;
+    let served = ServedCpus::of((method, fit, below), set, platform, &bins)?;
     let request = Request::new(set, bins)?
         .with_fit(fit.unwrap_or_else(|| Fit::default_for(set)))?
         .with_capacity_limit(limit.clone().unwrap_or_else(|| Utilization::whole(1)))?

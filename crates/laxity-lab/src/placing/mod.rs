@@ -2,11 +2,11 @@
 
 mod capacity;
 mod fit_answer;
-mod served;
+mod served_cpus;
 
 pub use capacity::check_capacity;
 pub use fit_answer::FitAnswer;
-pub use served::{BelowServers, SLOWEST_FIT, Served};
+pub use served_cpus::{BelowServers, SLOWEST_FIT, ServedCpus};
 
 use laxity_model::{Cell, CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Fitting, Method, Overload, Placement, Request};

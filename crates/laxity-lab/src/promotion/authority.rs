@@ -12,7 +12,7 @@ use laxity_kernel::{Capability, Core, Enrolled, Privileges, Scheduler, monotonic
 use laxity_model::{
     CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, ShownPath as _, Speed,
 };
-use laxity_run::{Channel, Keeper, Policy, Standing, state_directory};
+use laxity_run::{Channel, Keeper, Policy, RememberedThread, state_directory};
 use laxity_sys::policy;
 use refusals::{Bound, beside_guests, check_times, no_thread, not_capable, share_of, words};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ const QUIET_WITHIN: Span = Span::from_millis(200);
 
 /// A promoted thread.
 struct Promoted {
-    standing: Standing,
+    remembered: RememberedThread,
     cpu: u32,
     /// Its number in the admission, which no thread has had before.
     id: u64,
@@ -39,7 +39,7 @@ struct Promoted {
 
 impl Promoted {
     fn tid(&self) -> i32 {
-        self.standing.tid()
+        self.remembered.tid()
     }
 }
 
@@ -159,14 +159,14 @@ impl Authority {
         (runtime, period): (Duration, Duration),
         tardiness_max: Option<Duration>,
     ) -> Result<OrderOutcome> {
-        let standing = self.candidate(pid)?;
+        let remembered = self.candidate(pid)?;
         check_times(runtime, period)?;
         let task = SporadicTask::implicit(runtime.as_ns(), period.as_ns());
         let id = self.next_id;
         self.next_id += 1;
         let (free, guests) = self.without_guests(scheduler)?;
-        let affinity = standing.cpus().intersection(&free);
-        if affinity.is_empty() && self.cores.keys().any(|&cpu| standing.cpus().contains(cpu)) {
+        let affinity = remembered.cpus().intersection(&free);
+        if affinity.is_empty() && self.cores.keys().any(|&cpu| remembered.cpus().contains(cpu)) {
             return Ok(OrderOutcome::refused(beside_guests(&guests)));
         }
         let entrant = Entrant { id, task, tardiness_max, affinity: Some(affinity) };
@@ -187,7 +187,8 @@ impl Authority {
         let on_core = Duration::from_ns(self.speed_of(cpu).unwrap_or(Speed::UNIT).time_for(runtime.as_ns()));
         let (runtime_ns, period_ns) = (on_core.as_ns(), period.as_ns());
         let task = Enrolled { tid: pid, runtime_ns, deadline_ns: period_ns, period_ns };
-        if let Err(error) = self.close(scheduler, cpu).and_then(|()| self.keep_and_bind(&standing, cpu, task))
+        if let Err(error) =
+            self.close(scheduler, cpu).and_then(|()| self.keep_and_bind(&remembered, cpu, task))
         {
             self.admission.leave(id);
             self.admission_left(scheduler, cpu);
@@ -196,7 +197,7 @@ impl Authority {
                 Bound::Refused(why) => Ok(OrderOutcome::refused(why)),
             };
         }
-        self.promoted.push(Promoted { standing, cpu, id, task });
+        self.promoted.push(Promoted { remembered, cpu, id, task });
         let (own, others): (Vec<_>, Vec<_>) = self.proven(cpu)?.into_iter().partition(|one| one.pid == pid);
         let tardiness_ns = own.first().map_or(0, |own| own.tardiness_ns);
         Ok(OrderOutcome::Promoted { pid, cpu, runtime: on_core, period, tardiness_ns, others })
@@ -216,8 +217,8 @@ impl Authority {
     }
 
     /// The thread, as it is, if it is one that may be promoted.
-    fn candidate(&self, pid: i32) -> Result<Standing> {
-        let standing = Standing::of(pid).map_err(|error| no_thread(pid, &error))?;
+    fn candidate(&self, pid: i32) -> Result<RememberedThread> {
+        let remembered = RememberedThread::of(pid).map_err(|error| no_thread(pid, &error))?;
         if laxity_run::is_kernel_thread(pid) {
             return Err(Diagnostic::usage(format!("thread {pid} is one of the kernel's own"))
                 .hint("promote a thread of a program"));
@@ -231,11 +232,11 @@ impl Authority {
             ))
             .hint(format!("laxity demote {pid} first")));
         }
-        if standing.policy() == policy::DEADLINE {
+        if remembered.policy() == policy::DEADLINE {
             return Err(Diagnostic::usage(format!("thread {pid} is under SCHED_DEADLINE"))
                 .hint("the kernel schedules it before amp-rm does; give it SCHED_OTHER first"));
         }
-        Ok(standing)
+        Ok(remembered)
     }
 
     /// The CPUs without guests, and the guests with their CPUs. A guest is a thread that has become a
@@ -245,7 +246,7 @@ impl Authority {
         let others = scheduler.roster()?.into_iter().map(|task| task.tid).filter(|&tid| !is_promoted(tid));
         // One that ends just now is nowhere.
         let guests: Vec<(i32, CpuList)> =
-            others.filter_map(|tid| Some((tid, Standing::of(tid).ok()?.cpus().clone()))).collect();
+            others.filter_map(|tid| Some((tid, RememberedThread::of(tid).ok()?.cpus().clone()))).collect();
         let is_free = |cpu: &u32| !guests.iter().any(|(_, cpus)| cpus.contains(*cpu));
         Ok((self.cores.keys().copied().filter(is_free).collect(), guests))
     }
@@ -263,13 +264,13 @@ impl Authority {
     /// From here on the thread is put back whatever happens to this process.
     fn keep_and_bind(
         &mut self,
-        standing: &Standing,
+        remembered: &RememberedThread,
         cpu: u32,
         task: Enrolled,
     ) -> std::result::Result<(), Bound> {
-        let pid = standing.tid();
-        self.keeper.keep(standing.clone()).map_err(Bound::Failed)?;
-        let bound = bind(standing, cpu, task);
+        let pid = remembered.tid();
+        self.keeper.keep(remembered.clone()).map_err(Bound::Failed)?;
+        let bound = bind(remembered, cpu, task);
         let Err(error) = bound else { return Ok(()) };
         // Its own error counts more than one of putting back what has not changed.
         let _ = self.keeper.restore(pid);
@@ -289,13 +290,13 @@ impl Authority {
 
     fn demote(&mut self, scheduler: &Scheduler, pid: i32) -> Result<OrderOutcome> {
         let Some(promoted) = self.promoted.iter().find(|promoted| promoted.tid() == pid) else {
-            let gone = Standing::of(pid).err().map(|error| no_thread(pid, &error));
+            let gone = RememberedThread::of(pid).err().map(|error| no_thread(pid, &error));
             return Err(gone.unwrap_or_else(|| {
                 Diagnostic::usage(format!("thread {pid} is not promoted"))
                     .hint("laxity promote makes it a real-time task")
             }));
         };
-        let (cpu, cpus) = (promoted.cpu, promoted.standing.cpus().clone());
+        let (cpu, cpus) = (promoted.cpu, promoted.remembered.cpus().clone());
         let put_back = self.keeper.restore(pid);
         self.look_after_children(scheduler);
         self.leaves(scheduler, pid);
@@ -347,7 +348,7 @@ impl Authority {
         if self.unsettled.is_empty() {
             return;
         }
-        let Ok(times) = scheduler.ordinary_times() else { return };
+        let Ok(times) = scheduler.background_times() else { return };
         let quiet = |cpu: u32| times.get(cpu as usize).map_or(0, |times| times.quiet_ns);
         let settled: Vec<u32> =
             self.unsettled.iter().filter(|&(&cpu, &since)| quiet(cpu) > since).map(|(&cpu, _)| cpu).collect();
@@ -387,11 +388,11 @@ impl Drop for Authority {
 
 /// The kernel's side takes a thread for the CPU that is all it may use. From then on it runs there, whatever else it may use: so it
 /// may use again what it could before, and so may its children, which are as free as it is.
-fn bind(standing: &Standing, cpu: u32, task: Enrolled) -> std::io::Result<()> {
+fn bind(remembered: &RememberedThread, cpu: u32, task: Enrolled) -> std::io::Result<()> {
     let (runtime, period) = (Duration::from_ns(task.runtime_ns), Duration::from_ns(task.period_ns));
     laxity_run::set_affinity(task.tid, &CpuList::from_iter([cpu]))?;
     laxity_run::set_policy(task.tid, Policy::Ext { runtime, deadline: period, period })?;
-    laxity_run::set_affinity(task.tid, standing.cpus())
+    laxity_run::set_affinity(task.tid, remembered.cpus())
 }
 
 fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {

@@ -263,7 +263,7 @@ struct Waits<'a> {
     /// What explains waiting, in the order of beginnings.
     explains: Vec<Activity>,
     /// No activity there is longer, in ns.
-    longest: u64,
+    longest_ns: u64,
 }
 
 impl<'a> Waits<'a> {
@@ -283,8 +283,8 @@ impl<'a> Waits<'a> {
         let mut explains: Vec<Activity> = evidence.activities.iter().filter(explains).copied().collect();
         credit_usual_activities(&mut explains);
         explains.sort_by_key(|one| one.from_ns);
-        let longest = explains.iter().map(length).max().unwrap_or(0);
-        Waits { evidence, histories, absences, ran, explains, longest }
+        let longest_ns = explains.iter().map(length).max().unwrap_or(0);
+        Waits { evidence, histories, absences, ran, explains, longest_ns }
     }
 
     /// When a job could not run although no job that goes first had the CPU.
@@ -398,7 +398,7 @@ impl<'a> Waits<'a> {
             About::Released(first, last) => first <= history.release_ns && history.release_ns <= last,
             About::Task(task) => task == history.task,
         };
-        let first = self.explains.partition_point(|one| one.from_ns < lost.0.saturating_sub(self.longest));
+        let first = self.explains.partition_point(|one| one.from_ns < lost.0.saturating_sub(self.longest_ns));
         let overlapping = self.explains[first..].iter().take_while(|one| one.from_ns < lost.1);
         let mut reasons: Vec<(MissCause, u64, u64)> = overlapping
             .filter(|one| one.to_ns > lost.0 && about(one))

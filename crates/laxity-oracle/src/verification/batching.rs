@@ -29,7 +29,7 @@ pub(super) struct Batching {
     counts_interrupts: bool,
     clusters: Vec<ClusterGroups>,
     /// By task: the last instant at which one of its jobs was released in a group.
-    grouped: Vec<Option<u64>>,
+    grouped_at: Vec<Option<u64>>,
     /// By task: whether it takes part.
     takes_part: Vec<bool>,
 }
@@ -41,7 +41,7 @@ impl Batching {
             enabled: definition.batching(),
             counts_interrupts: definition.batching() && !definition.minds_laxity(),
             clusters,
-            grouped: vec![None; definition.set().tasks().len()],
+            grouped_at: vec![None; definition.set().tasks().len()],
             takes_part: definition.set().tasks().iter().map(|task| task.batching).collect(),
         }
     }
@@ -63,7 +63,7 @@ impl Batching {
             return;
         }
         report.checks(Oracle::Batching);
-        self.grouped[name.task as usize] = Some(now);
+        self.grouped_at[name.task as usize] = Some(now);
         if let Some(other) = self.clusters[cluster as usize].begun.take() {
             let sighting = Sighting { should_have_run: Some(name), ..Sighting::at(Oracle::Batching, now) };
             report.violation(sighting.of(other), |names| {
@@ -78,7 +78,7 @@ impl Batching {
 
     /// A job begins to run.
     pub fn begins(&mut self, cluster: u32, name: JobName, now: u64) {
-        if self.enabled && self.grouped[name.task as usize] == Some(now) {
+        if self.enabled && self.grouped_at[name.task as usize] == Some(now) {
             self.clusters[cluster as usize].begun = Some(name);
         }
     }

@@ -54,7 +54,7 @@ impl Attached {
         let Ok(counters) = self.scheduler.counters() else { return BTreeMap::new() };
         let mut counts: BTreeMap<String, u64> =
             counters.named().map(|(name, count)| (name.to_owned(), count)).collect();
-        for times in self.scheduler.ordinary_times().unwrap_or_default() {
+        for times in self.scheduler.background_times().unwrap_or_default() {
             let by = [
                 ("ordinary_by_server_ns", times.server),
                 ("ordinary_by_reserve_ns", times.reserve),

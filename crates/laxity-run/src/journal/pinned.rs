@@ -83,17 +83,7 @@ impl Stat {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A thread that stays until the sender is dropped, and its number.
-    fn thread() -> (std::sync::mpsc::Sender<()>, i32) {
-        let (stay, left) = std::sync::mpsc::channel();
-        let (tell, told) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get()).expect("still listening");
-            left.recv()
-        });
-        (stay, told.recv().expect("the thread starts"))
-    }
+    use crate::waiting_thread::waiting_thread;
 
     #[test]
     fn a_name_cannot_confuse_the_fields() {
@@ -114,7 +104,7 @@ mod tests {
             eprintln!("SKIPPED: one CPU cannot be fewer than all");
             return;
         }
-        let (_stay, tid) = thread();
+        let (_stay, tid) = waiting_thread();
         sched::set_affinity(tid, &one).expect("our own thread");
         let found = PinnedThread::all(&machine);
         let pinned = found.iter().find(|thread| thread.tid == tid).expect("it is confined");
@@ -127,7 +117,7 @@ mod tests {
     #[test]
     fn what_others_set_meanwhile_and_new_threads_of_the_number_are_left_alone() {
         let machine = sched::affinity(0).expect("our own");
-        let (_stay, tid) = thread();
+        let (_stay, tid) = waiting_thread();
         let started = Stat::of(tid).expect("it stays").started;
         let lowest: CpuList = machine.lowest().into_iter().collect();
         let elsewhere = PinnedThread { tid, started, cpus: [8191].into_iter().collect() };

@@ -9,16 +9,16 @@ use rand_pcg::Pcg64;
 use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Role {
     Absent,
-    Ordinary,
+    Background,
     RealTime,
 }
 
 struct Live {
     wcet: u64,
     period: u64,
-    standing: Standing,
+    role: Role,
     /// It has left: it releases no more. By itself it does so then.
     left: bool,
     leave: u64,
@@ -30,7 +30,7 @@ struct Live {
 
 impl Live {
     fn arrive(&mut self, now: u64) {
-        while !self.left && self.standing != Standing::Absent && self.next.1 <= now {
+        while !self.left && self.role != Role::Absent && self.next.1 <= now {
             self.pending.push_back((self.next.0, self.next.1, self.wcet));
             self.next = (self.next.0 + 1, self.next.1 + self.period);
         }
@@ -38,7 +38,7 @@ impl Live {
 
     /// A job that has arrived is released anew, with those behind it.
     fn turn_real_time(&mut self, now: u64) {
-        self.standing = Standing::RealTime;
+        self.role = Role::RealTime;
         let Some(&(_, arrival, _)) = self.pending.front() else {
             return self.next.1 = self.next.1.max(now);
         };
@@ -98,15 +98,15 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
         let mut own = world.changes.iter().filter(|(_, what)| what.task() == Some(id));
         own.next().is_some_and(|(_, what)| matches!(what, What::Enter { .. }))
     };
-    let standing = |id: usize, core: Option<u32>| match core {
-        Some(_) => Standing::RealTime,
-        None if lets_enter(id) => Standing::Absent,
-        None => Standing::Ordinary,
+    let role = |id: usize, core: Option<u32>| match core {
+        Some(_) => Role::RealTime,
+        None if lets_enter(id) => Role::Absent,
+        None => Role::Background,
     };
     let live = |(id, &(wcet, period, core)): (usize, &(u64, u64, Option<u32>))| Live {
         wcet,
         period,
-        standing: standing(id, core),
+        role: role(id, core),
         left: false,
         leave: world.own(id).leave.unwrap_or(u64::MAX),
         next: (0, world.own(id).phase),
@@ -128,17 +128,15 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
             match what {
                 What::Enter { task, .. } if !tasks[task].left => {
                     tasks[task].next.1 = tasks[task].next.1.max(now);
-                    tasks[task].standing = Standing::RealTime;
+                    tasks[task].role = Role::RealTime;
                 }
-                What::Promote { task, .. }
-                    if tasks[task].standing == Standing::Ordinary && !tasks[task].left =>
-                {
+                What::Promote { task, .. } if tasks[task].role == Role::Background && !tasks[task].left => {
                     tasks[task].turn_real_time(now);
                 }
-                What::Demote { task } if tasks[task].standing == Standing::RealTime && !tasks[task].left => {
-                    tasks[task].standing = Standing::Ordinary;
+                What::Demote { task } if tasks[task].role == Role::RealTime && !tasks[task].left => {
+                    tasks[task].role = Role::Background;
                 }
-                What::Leave { task } => tasks[task].left |= tasks[task].standing != Standing::Absent,
+                What::Leave { task } => tasks[task].left |= tasks[task].role != Role::Absent,
                 What::Resize { server: size, .. } => {
                     server.resize(
                         size.budget().as_ns() / super::UNIT,
@@ -151,15 +149,15 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
         }
         tasks.iter_mut().for_each(|task| task.arrive(now));
         let ready = |id: &usize| !tasks[*id].pending.is_empty();
-        let of = |standing: Standing| {
-            (0..tasks.len()).filter(ready).filter(|&id| tasks[id].standing == standing).collect::<Vec<_>>()
+        let of = |role: Role| {
+            (0..tasks.len()).filter(ready).filter(|&id| tasks[id].role == role).collect::<Vec<_>>()
         };
-        let first = of(Standing::RealTime).into_iter().min_by_key(|&id| (tasks[id].period, id));
+        let first = of(Role::RealTime).into_iter().min_by_key(|&id| (tasks[id].period, id));
         if first.is_none() {
             server.quiet(now);
         }
         // At most one task is in the background beside the busy one, and goes before it: see `world_of`.
-        let ordinary = of(Standing::Ordinary).first().copied();
+        let ordinary = of(Role::Background).first().copied();
         let other = ordinary.is_some() || world.busy > 0;
         let by_server = server.period > 0 && server.used < server.budget;
         let goes_first = by_server || (window > 0 && share_used >= window - share);

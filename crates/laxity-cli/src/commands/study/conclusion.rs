@@ -4,7 +4,7 @@ use crate::{output, tables, terminal};
 use laxity_lab::study::PAGE_FILE;
 use laxity_lab::study::described::StudyOutputs;
 use laxity_model::Result;
-use laxity_study::{Conducted, StudyAnswer};
+use laxity_study::{ComputedPoints, StudyAnswer};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -28,13 +28,13 @@ pub fn conclude(
 }
 
 /// Says where the page is, and whether the study is whole.
-pub fn ended(conducted: &Conducted, directory: &Path) -> ExitCode {
+pub fn ended(computed: &ComputedPoints, directory: &Path) -> ExitCode {
     output::note_page(&directory.join(PAGE_FILE));
-    if conducted.complete {
+    if computed.complete {
         return ExitCode::SUCCESS;
     }
     output::interrupted(format_args!(
         ": {} points are finished and kept; the same command goes on",
-        conducted.points.len()
+        computed.points.len()
     ))
 }

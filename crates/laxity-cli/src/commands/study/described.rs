@@ -8,7 +8,7 @@ use crate::{interrupt, output, shipped};
 use clap::Args;
 use laxity_lab::study::described::StudyOutputs;
 use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _, listed};
-use laxity_study::{Changes, METRICS, METRICS_OF_RUNS, Progress, Study, conduct};
+use laxity_study::{Changes, METRICS, METRICS_OF_RUNS, Progress, Study, compute};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -92,11 +92,11 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
     let threads = threads(arguments.threads);
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
-    let conducted =
-        watching(&progress, output::quiet(), || conduct(&study, &directory, threads, interrupt, &progress))?;
-    let answer = || study.answer(&conducted, None);
-    conclude(&StudyOutputs::of(&study, &conducted, None), &directory, arguments.json, answer)?;
-    Ok(ended(&conducted, &directory))
+    let computed =
+        watching(&progress, output::quiet(), || compute(&study, &directory, threads, interrupt, &progress))?;
+    let answer = || study.answer(&computed, None);
+    conclude(&StudyOutputs::of(&study, &computed, None), &directory, arguments.json, answer)?;
+    Ok(ended(&computed, &directory))
 }
 
 /// A word that is no file may be meant for another study.

@@ -83,13 +83,13 @@ pub fn run_for_real(
     let default = || Path::new("laxity-results").join(format!("{}-run", study.outline.name));
     let directory = out.map_or_else(default, Path::to_owned);
     let (interrupt, progress) = (interrupt::flag()?, Progress::default());
-    let conducted = watching(&progress, output::quiet(), || {
+    let computed = watching(&progress, output::quiet(), || {
         run_study(runnable, &conditions, &directory, &terminal::caller(), interrupt, &progress)
     })?;
-    let results = RealResults { runnable, conditions: &conditions, conducted: &conducted };
-    let answer = || study.answer(&conducted, Some(results.answer()));
-    conclude(&StudyOutputs::of(&study, &conducted, Some(&results)), &directory, json, answer)?;
-    Ok(ended(&conducted, &directory))
+    let results = RealResults { runnable, conditions: &conditions, computed: &computed };
+    let answer = || study.answer(&computed, Some(results.answer()));
+    conclude(&StudyOutputs::of(&study, &computed, Some(&results)), &directory, json, answer)?;
+    Ok(ended(&computed, &directory))
 }
 
 /// In a virtual machine: the runs that it is told, and nothing else.

@@ -3,7 +3,7 @@
 use super::refusals::Bound;
 use super::{Authority, Promoted};
 use laxity_kernel::{Core, Enrolled, Scheduler, monotonic_ns};
-use laxity_run::Standing;
+use laxity_run::RememberedThread;
 use laxity_sys::policy;
 
 impl Authority {
@@ -11,8 +11,8 @@ impl Authority {
     /// would have been without the promotion.
     pub(super) fn look_after(&mut self, scheduler: &Scheduler) {
         let has_left = |promoted: &&Promoted| {
-            let now = Standing::of(promoted.standing.tid());
-            !promoted.standing.is_alive() || now.is_ok_and(|now| now.policy() != policy::EXT)
+            let now = RememberedThread::of(promoted.remembered.tid());
+            !promoted.remembered.is_alive() || now.is_ok_and(|now| now.policy() != policy::EXT)
         };
         let left: Vec<i32> = self.promoted.iter().filter(has_left).map(Promoted::tid).collect();
         // Also the children of threads that have left.
@@ -31,7 +31,7 @@ impl Authority {
         let Ok(born) = scheduler.born() else { return };
         for (child, parent) in born {
             let parent = self.promoted.iter().find(|promoted| promoted.tid() == parent);
-            match parent.map_or(Ok(()), |parent| parent.standing.pass_on(child)) {
+            match parent.map_or(Ok(()), |parent| parent.remembered.pass_on(child)) {
                 // Not quite there yet, or not any more; of the latter the kernel's side forgets it.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => continue,
                 Err(error) => self.observer.warn(&format!("warning: thread {child}, a child: {error}")),
@@ -88,11 +88,11 @@ impl Authority {
     pub fn goes_on(&mut self) {
         for promoted in std::mem::take(&mut self.promoted) {
             let (tid, cpu) = (promoted.tid(), promoted.cpu);
-            if Standing::of(tid).is_ok_and(|now| now.policy() != promoted.standing.policy()) {
+            if RememberedThread::of(tid).is_ok_and(|now| now.policy() != promoted.remembered.policy()) {
                 self.stays_ordinary(&promoted, "it has got another policy meanwhile");
                 continue;
             }
-            match self.keep_and_bind(&promoted.standing, cpu, promoted.task) {
+            match self.keep_and_bind(&promoted.remembered, cpu, promoted.task) {
                 Ok(()) => self.promoted.push(promoted),
                 Err(Bound::Failed(why) | Bound::Refused(why)) => self.stays_ordinary(&promoted, &why.message),
             }

@@ -1,7 +1,7 @@
 //! What a study that a file describes comes from.
 
 use crate::observer::Caller;
-use laxity_study::{Conducted, Study};
+use laxity_study::{ComputedPoints, Study};
 use serde_json::{Value, json};
 use std::time::SystemTime;
 
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 const VERSION: u32 = 1;
 
 /// Command, version, study and time, as JSON; `kind` is what kind of study it is.
-pub(super) fn manifest(kind: &str, study: &Study, conducted: &Conducted, caller: &Caller) -> Value {
+pub(super) fn manifest(kind: &str, study: &Study, computed: &ComputedPoints, caller: &Caller) -> Value {
     let outline = &study.outline;
     json!({
         "version": VERSION,
@@ -22,8 +22,8 @@ pub(super) fn manifest(kind: &str, study: &Study, conducted: &Conducted, caller:
         "laxity": caller.version,
         "rng": laxity_generate::RNG_NAME,
         "written": laxity_trace::rfc3339(SystemTime::now()),
-        "complete": conducted.complete,
-        "points": conducted.points.len(),
+        "complete": computed.complete,
+        "points": computed.points.len(),
         "study": study.description(),
     })
 }

@@ -11,7 +11,7 @@ use super::real::RealResults;
 use crate::observer::Caller;
 use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{LinesFigure, LinesPanel, PageSection, PlainTable, StudyPage};
-use laxity_study::{Conducted, Judging, Outline, Point, Study, Tally};
+use laxity_study::{ComputedPoints, Judging, Outline, Point, Study, Tally};
 use proofs::ProofsShown;
 use simulations::SimulationsShown;
 use std::path::Path;
@@ -28,7 +28,7 @@ const MANIFEST_FILE: &str = "manifest.json";
 /// A study and what it has come to.
 pub struct StudyOutputs<'a> {
     study: &'a Study,
-    conducted: &'a Conducted,
+    computed: &'a ComputedPoints,
     /// How its sets were run; nothing if they were judged or simulated.
     real: Option<&'a RealResults<'a>>,
 }
@@ -72,19 +72,19 @@ trait Shown {
 #[derive(Clone, Copy)]
 struct Known<'a> {
     outline: &'a Outline,
-    conducted: &'a Conducted,
+    computed: &'a ComputedPoints,
 }
 
 impl<'a> Known<'a> {
     /// The points of a family with what is known there, ascending.
     fn points(self, family: usize) -> impl Iterator<Item = (Point, &'a Tally)> {
-        let points = self.conducted.points.iter().filter(move |(point, _)| point.family == family);
+        let points = self.computed.points.iter().filter(move |(point, _)| point.family == family);
         points.map(|(point, tally)| (*point, tally))
     }
 
     fn unfinished(self) -> Option<String> {
-        let points = plural(self.conducted.points.len(), "point");
-        (!self.conducted.complete).then(|| format!("The study is not complete; finished so far: {points}."))
+        let points = plural(self.computed.points.len(), "point");
+        (!self.computed.complete).then(|| format!("The study is not complete; finished so far: {points}."))
     }
 
     /// A figure of a family: `stem` begins its file's name; what is known of its sets stands below its title.
@@ -117,8 +117,8 @@ impl<'a> Known<'a> {
 
 impl<'a> StudyOutputs<'a> {
     /// Of a study that is complete, or as far as it is; `real` says how its sets were run, if they were.
-    pub fn of(study: &'a Study, conducted: &'a Conducted, real: Option<&'a RealResults<'a>>) -> Self {
-        StudyOutputs { study, conducted, real }
+    pub fn of(study: &'a Study, computed: &'a ComputedPoints, real: Option<&'a RealResults<'a>>) -> Self {
+        StudyOutputs { study, computed, real }
     }
 
     fn shown(&self) -> Box<dyn Shown + '_> {
@@ -132,7 +132,7 @@ impl<'a> StudyOutputs<'a> {
     }
 
     fn known(&self) -> Known<'_> {
-        Known { outline: &self.study.outline, conducted: self.conducted }
+        Known { outline: &self.study.outline, computed: self.computed }
     }
 
     /// Writes everything into the study's directory.
@@ -142,14 +142,14 @@ impl<'a> StudyOutputs<'a> {
     /// What the file system refuses.
     pub fn write(&self, directory: &Path, caller: &Caller) -> Result<()> {
         let directory = OutputDirectory::create(directory)?;
-        let points = &self.conducted.points;
+        let points = &self.computed.points;
         let table = self.study.table(points);
         directory.write(CSV_FILE, table.csv().as_bytes())?;
         directory.write(PARQUET_FILE, &table.parquet()?)?;
         if let Some(histograms) = self.study.histograms(points) {
             directory.write(HISTOGRAMS_FILE, histograms.csv().as_bytes())?;
         }
-        let mut manifest = manifest::manifest(self.shown().kind(), self.study, self.conducted, caller);
+        let mut manifest = manifest::manifest(self.shown().kind(), self.study, self.computed, caller);
         for (key, value) in self.real.iter().flat_map(|real| real.manifest()) {
             manifest[key] = value;
         }

@@ -19,7 +19,8 @@ pub use words::RealResults;
 use crate::observer::Caller;
 use laxity_model::{Result, is_begun};
 use laxity_study::{
-    Conducted, DESCRIPTION_FILE, Journal, Outline, Points, Progress, Simulations, Study, conduct, next_round,
+    ComputedPoints, DESCRIPTION_FILE, Journal, Outline, Points, Progress, Simulations, Study, compute,
+    next_round,
 };
 use ready::Ready;
 use sampler::RealStudy;
@@ -57,18 +58,18 @@ pub fn run_study(
     caller: &Caller,
     interrupt: &'static AtomicBool,
     progress: &Progress,
-) -> Result<Conducted> {
+) -> Result<ComputedPoints> {
     let points = known(runnable, conditions, directory)?;
     let open = next_round(runnable.study, &points);
     if open.is_empty() {
-        return Ok(Conducted { points, complete: true });
+        return Ok(ComputedPoints { points, complete: true });
     }
     let nothing_yet = points.is_empty();
     let ready = Ready::of(runnable, conditions, directory, (&open, nothing_yet), caller, interrupt)?;
-    let Some(ready) = ready else { return Ok(Conducted { points, complete: false }) };
+    let Some(ready) = ready else { return Ok(ComputedPoints { points, complete: false }) };
     let real = RealStudy { runnable, conditions, directory, ready, caller, interrupt };
     // One thread: nothing else is to run beside a measurement.
-    conduct(&real, directory, 1, interrupt, progress)
+    compute(&real, directory, 1, interrupt, progress)
 }
 
 /// What a directory's journal has, if there is one.

@@ -4,7 +4,7 @@ use super::Runnable;
 use super::conditions::Conditions;
 use laxity_model::{cpus_named, plural};
 use laxity_report::PlainTable;
-use laxity_study::{Conducted, Gaps, Point, Recorded, RunAnswer, curves_in_words_of_runs};
+use laxity_study::{ComputedPoints, Gaps, Point, Recorded, RunAnswer, curves_in_words_of_runs};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct RealResults<'a> {
     /// How they were run.
     pub conditions: &'a Conditions,
     /// How they ended.
-    pub conducted: &'a Conducted,
+    pub computed: &'a ComputedPoints,
 }
 
 impl RealResults<'_> {
@@ -43,7 +43,7 @@ impl RealResults<'_> {
     }
 
     fn gaps(&self, family: usize, value: u64, curve: usize) -> Option<&Gaps> {
-        Some(&self.conducted.points.get(&Point { family, value })?.series.get(curve)?.gaps)
+        Some(&self.computed.points.get(&Point { family, value })?.series.get(curve)?.gaps)
     }
 
     /// Why a metric of a curve is not known at a point: in the cell of a table.
@@ -58,7 +58,7 @@ impl RealResults<'_> {
     /// Sets that could not be run, a row per curve, value and reason; nothing if there are none.
     pub fn not_run(&self, family: usize) -> Option<PlainTable> {
         let mut rows = Vec::new();
-        let points = self.conducted.points.iter().filter(|(point, _)| point.family == family);
+        let points = self.computed.points.iter().filter(|(point, _)| point.family == family);
         for (point, tally) in points {
             for (curve, own) in self.runnable.simulations.curves.iter().zip(&tally.series) {
                 for (why, sets) in &own.gaps.not_run {
@@ -85,7 +85,7 @@ impl RealResults<'_> {
         let mut words = Vec::new();
         let metrics = self.runnable.simulations.metrics.iter().enumerate();
         for (_, metric) in metrics.filter(|&(at, _)| !self.is_known(at)) {
-            let series = self.conducted.points.values().flat_map(|tally| &tally.series);
+            let series = self.computed.points.values().flat_map(|tally| &tally.series);
             let gaps = series.map(|own| &own.gaps);
             let reasons: BTreeSet<&str> =
                 gaps.filter_map(|gaps| gaps.why_not_measured(metric.name)).collect();
@@ -99,7 +99,7 @@ impl RealResults<'_> {
 
     /// Whether the study's metric number `at` is known of any set.
     fn is_known(&self, at: usize) -> bool {
-        let mut series = self.conducted.points.values().flat_map(|tally| &tally.series);
+        let mut series = self.computed.points.values().flat_map(|tally| &tally.series);
         series.any(|own| own.moments(at).is_none_or(|moments| moments.count() > 0))
     }
 

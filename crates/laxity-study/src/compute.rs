@@ -58,7 +58,7 @@ impl Planned for Study {
 
 /// The points of a study, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conducted {
+pub struct ComputedPoints {
     /// The points that are finished.
     pub points: Points,
     /// Whether these are all.
@@ -71,13 +71,13 @@ pub struct Conducted {
 /// # Errors
 ///
 /// The directory of another study, or a damaged one; task sets that cannot be drawn; an error of the file system.
-pub fn conduct<P: Planned>(
+pub fn compute<P: Planned>(
     planned: &P,
     directory: &Path,
     threads: usize,
     stop: &'static AtomicBool,
     progress: &Progress,
-) -> Result<Conducted> {
+) -> Result<ComputedPoints> {
     let (study, description) = (planned.study(), planned.description());
     conduct_with((study, &description), directory, threads, stop, progress, |point| {
         planned.sampler(point, stop)
@@ -92,7 +92,7 @@ fn conduct_with<S: Sampler>(
     stop: &AtomicBool,
     progress: &Progress,
     sampler: impl Fn(Point) -> Result<S> + Sync,
-) -> Result<Conducted> {
+) -> Result<ComputedPoints> {
     let (sets, none) = (study.outline.sets, study.tally_of_none());
     let (mut journal, mut points) = Journal::open(directory, description, |tally| study.is_whole(tally))?;
     let known = points.len() as u64 * sets;
@@ -102,7 +102,7 @@ fn conduct_with<S: Sampler>(
     loop {
         let round = next_round(study, &points);
         if round.is_empty() {
-            return Ok(Conducted { points, complete: true });
+            return Ok(ComputedPoints { points, complete: true });
         }
         progress.planned.store((points.len() + round.len()) as u64 * sets, SeqCst);
         let control = Control { threads, sets, none: &none, stop, judged: &progress.judged };
@@ -117,7 +117,7 @@ fn conduct_with<S: Sampler>(
             },
         )?;
         if !all {
-            return Ok(Conducted { points, complete: false });
+            return Ok(ComputedPoints { points, complete: false });
         }
     }
 }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     /// Until so many sets are judged.
-    fn conducted(study: &Study, directory: &Path, threads: usize, sets: u64) -> (Conducted, Progress) {
+    fn computed(study: &Study, directory: &Path, threads: usize, sets: u64) -> (ComputedPoints, Progress) {
         let (stop, left, progress) = (AtomicBool::new(false), AtomicU64::new(sets), Progress::default());
         let sampler = |point| Ok(Falling { point, stop: &stop, left: &left });
         let description = study.description();
@@ -208,7 +208,7 @@ mod tests {
     fn it_goes_on_wherever_it_was_stopped_and_comes_to_the_same() {
         let study = study();
         let whole = tempfile::tempdir().expect("a directory");
-        let (reference, progress) = conducted(&study, whole.path(), 1, u64::MAX);
+        let (reference, progress) = computed(&study, whole.path(), 1, u64::MAX);
         assert!(reference.complete);
         let points = reference.points.len() as u64;
         assert!(points > 2 * 5, "{points}: the axis is refined");
@@ -216,17 +216,17 @@ mod tests {
         for (threads, step) in [(1, 4), (3, 11)] {
             for sets in (1..points * SETS).step_by(step) {
                 let directory = tempfile::tempdir().expect("a directory");
-                let (first, _) = conducted(&study, directory.path(), threads, sets);
+                let (first, _) = computed(&study, directory.path(), threads, sets);
                 let kept = first.points.len() as u64;
                 assert!(kept * SETS <= sets + 8 * threads as u64 && (threads > 1 || !first.complete));
-                let (second, progress) = conducted(&study, directory.path(), 2, u64::MAX);
+                let (second, progress) = computed(&study, directory.path(), 2, u64::MAX);
                 assert_eq!(second, reference, "stopped after {sets} sets with {threads} threads");
                 let judged = progress.judged.load(SeqCst) - progress.before.load(SeqCst);
                 assert_eq!(judged, (points - kept) * SETS, "nothing twice, nothing lost");
                 assert_eq!(lines(directory.path()), lines(whole.path()));
             }
         }
-        let (again, progress) = conducted(&study, whole.path(), 2, u64::MAX);
+        let (again, progress) = computed(&study, whole.path(), 2, u64::MAX);
         assert_eq!((again, progress.before.load(SeqCst)), (reference, points * SETS));
     }
 
@@ -234,7 +234,7 @@ mod tests {
     fn the_axis_is_refined_in_each_family_where_its_curves_fall() {
         let study = study();
         let directory = tempfile::tempdir().expect("a directory");
-        let (found, _) = conducted(&study, directory.path(), 2, u64::MAX);
+        let (found, _) = computed(&study, directory.path(), 2, u64::MAX);
         let values = |family: usize| -> Vec<u64> {
             found.points.keys().filter(|point| point.family == family).map(|point| point.value).collect()
         };

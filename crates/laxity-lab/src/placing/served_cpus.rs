@@ -86,7 +86,7 @@ impl BelowServers {
 }
 
 /// The CPUs with their servers, and what is to hold on them.
-pub struct Served<'a> {
+pub struct ServedCpus<'a> {
     set: &'a TaskSet,
     platform: &'a Platform,
     servers: BTreeMap<u32, DeferrableServer>,
@@ -98,7 +98,7 @@ pub struct Served<'a> {
     refused: Cell<Option<usize>>,
 }
 
-impl<'a> Served<'a> {
+impl<'a> ServedCpus<'a> {
     /// Nothing if tasks are placed by load: where no server is spoken of, unless slowest-fit goes by no load.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl<'a> Served<'a> {
     fn below(below: &BelowServers, set: &'a TaskSet, platform: &'a Platform, bins: &[Bin]) -> Result<Self> {
         let core =
             |bin: &Bin| bin.cpus().iter().map(|cpu| Core { cpu, speed: bin.fastest() }).collect::<Vec<_>>();
-        Ok(Served {
+        Ok(ServedCpus {
             set,
             platform,
             servers: below.servers.on_cores(platform)?,
@@ -195,7 +195,7 @@ impl<'a> Served<'a> {
     }
 }
 
-impl Acceptance for Served<'_> {
+impl Acceptance for ServedCpus<'_> {
     fn name(&self) -> String {
         format!("the test of tasks below a server ({})", self.test())
     }
@@ -230,7 +230,7 @@ impl Placing<'_> {
     ///
     /// # Errors
     ///
-    /// What [`Placing::place`] and [`Served::of`] refuse; a task that is refused, unless it may run as a
+    /// What [`Placing::place`] and [`ServedCpus::of`] refuse; a task that is refused, unless it may run as a
     /// background task.
     pub fn place_below(
         &self,
@@ -245,7 +245,7 @@ impl Placing<'_> {
         loop {
             let left = without(set, &ordinary)?;
             let (wholes, bins) = self.bins(Scope::Partitioned, false)?;
-            let served = Served::of((self.method, self.fit, below), &left, self.platform, &bins)?;
+            let served = ServedCpus::of((self.method, self.fit, below), &left, self.platform, &bins)?;
             let request = Request::new(&left, bins)?
                 .with_fit(self.fit.unwrap_or_else(|| Fit::default_for(&left)))?
                 .with_capacity_limit(limit.clone())?

@@ -15,7 +15,7 @@ const ORDINARY: [u32; 4] = [policy::OTHER, policy::BATCH, policy::IDLE, policy::
 
 /// A thread as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct RememberedThread {
     tid: i32,
     /// When it started, in clock ticks since boot: tells it from a later thread of the same number.
     started: u64,
@@ -23,7 +23,7 @@ pub struct Standing {
     cpus: CpuList,
 }
 
-impl Standing {
+impl RememberedThread {
     /// Of a thread, now.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Standing {
             // It has one for other times, which the kernel does not report with these.
             attributes.nice = rustix::process::getpriority_process(pid_of(tid))?;
         }
-        Ok(Standing { tid, started, attributes, cpus: sched::affinity(tid)? })
+        Ok(RememberedThread { tid, started, attributes, cpus: sched::affinity(tid)? })
     }
 
     /// The thread.
@@ -122,7 +122,7 @@ fn pid_of(tid: i32) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(tid)
 }
 
-/// All that `Standing::of` has found.
+/// All that `RememberedThread::of` has found.
 fn give(tid: i32, attributes: Attributes) -> io::Result<()> {
     sched::set_attributes(tid, attributes)?;
     if is_fixed_priority(attributes.policy) {
@@ -139,32 +139,22 @@ pub fn is_kernel_thread(tid: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A thread that stays until the sender is dropped, and its number.
-    fn thread() -> (std::sync::mpsc::Sender<()>, i32) {
-        let (stay, left) = std::sync::mpsc::channel();
-        let (tell, told) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get()).expect("still listening");
-            left.recv()
-        });
-        (stay, told.recv().expect("the thread starts"))
-    }
+    use crate::waiting_thread::waiting_thread;
 
     #[test]
     fn a_thread_gets_back_what_it_had() {
         let machine = sched::affinity(0).expect("our own");
-        let (_stay, tid) = thread();
+        let (_stay, tid) = waiting_thread();
         let batch = Attributes { policy: 3, nice: 5, ..Attributes::default() };
         sched::set_attributes(tid, batch).expect("less is always permitted");
-        let before = Standing::of(tid).expect("it is there");
+        let before = RememberedThread::of(tid).expect("it is there");
         assert_eq!((before.policy(), before.cpus(), before.tid()), (3, &machine, tid));
         let lowest: CpuList = machine.lowest().into_iter().collect();
         sched::set_affinity(tid, &lowest).expect("our own thread");
         sched::set_attributes(tid, Attributes { nice: 7, ..Attributes::default() }).expect("less");
-        assert_ne!(Standing::of(tid).expect("it is there"), before);
+        assert_ne!(RememberedThread::of(tid).expect("it is there"), before);
         match before.restore() {
-            Ok(()) => assert_eq!(Standing::of(tid).expect("it is there"), before),
+            Ok(()) => assert_eq!(RememberedThread::of(tid).expect("it is there"), before),
             // A lower nice value takes privilege; the CPUs are back.
             Err(error) => {
                 assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
@@ -181,29 +171,33 @@ mod tests {
             eprintln!("SKIPPED: one CPU cannot be fewer than all");
             return;
         }
-        let (_stay, tid) = thread();
+        let (_stay, tid) = waiting_thread();
         let batch = Attributes { policy: 3, ..Attributes::default() };
         sched::set_attributes(tid, batch).expect("less is always permitted");
         sched::set_affinity(tid, &lowest).expect("our own thread");
-        let before = Standing::of(tid).expect("it is there");
+        let before = RememberedThread::of(tid).expect("it is there");
         sched::set_affinity(tid, &machine).expect("our own thread");
         sched::set_attributes(tid, Attributes::default()).expect("as much");
         before.restore().expect("as much");
-        assert_eq!(Standing::of(tid).expect("it is there"), before);
+        assert_eq!(RememberedThread::of(tid).expect("it is there"), before);
         assert_eq!(before.cpus(), &lowest);
     }
 
     #[test]
     fn one_that_has_ended_or_another_of_its_number_is_left_alone() {
-        let (_stay, tid) = thread();
-        let standing = Standing::of(tid).expect("it is there");
-        let another = Standing { started: standing.started + 1, cpus: CpuList::first(1), ..standing.clone() };
+        let (_stay, tid) = waiting_thread();
+        let remembered = RememberedThread::of(tid).expect("it is there");
+        let another = RememberedThread {
+            started: remembered.started + 1,
+            cpus: CpuList::first(1),
+            ..remembered.clone()
+        };
         assert!(!another.is_alive());
         another.restore().expect("nothing to do");
-        assert_eq!(Standing::of(tid).expect("it is there"), standing);
+        assert_eq!(RememberedThread::of(tid).expect("it is there"), remembered);
         // Above the kernel's limit of 2^22.
         for none in [1 << 23, 0, -1] {
-            assert_eq!(Standing::of(none).expect_err("none").raw_os_error(), Some(libc::ESRCH));
+            assert_eq!(RememberedThread::of(none).expect_err("none").raw_os_error(), Some(libc::ESRCH));
         }
     }
 
@@ -213,7 +207,7 @@ mod tests {
         let mut child =
             std::process::Command::new("cat").stdin(stdio()).stdout(stdio()).spawn().expect("a program");
         let tid = i32::try_from(child.id()).expect("a number");
-        let standing = Standing::of(tid).expect("it is there");
+        let remembered = RememberedThread::of(tid).expect("it is there");
         drop(child.stdin.take());
         // Its output ends when it does, or a little before.
         std::io::Read::read_to_end(&mut child.stdout.take().expect("piped"), &mut Vec::new()).expect("read");
@@ -221,9 +215,9 @@ mod tests {
         while !state().contains(") Z ") {
             std::thread::yield_now();
         }
-        assert!(!standing.is_alive());
-        assert_eq!(Standing::of(tid).expect_err("it has ended").raw_os_error(), Some(libc::ESRCH));
-        standing.restore().expect("nothing to do");
+        assert!(!remembered.is_alive());
+        assert_eq!(RememberedThread::of(tid).expect_err("it has ended").raw_os_error(), Some(libc::ESRCH));
+        remembered.restore().expect("nothing to do");
         child.wait().expect("the test's own child");
     }
 
@@ -247,11 +241,11 @@ mod tests {
             assert_eq!(inherited(parent, nice), child, "{parent:?}");
         }
         // A thread without the policy of a promoted one is left alone.
-        let (_stay, tid) = thread();
-        let before = Standing::of(tid).expect("it is there");
-        let parent = Standing { attributes: of(3, 9, 0), ..before.clone() };
+        let (_stay, tid) = waiting_thread();
+        let before = RememberedThread::of(tid).expect("it is there");
+        let parent = RememberedThread { attributes: of(3, 9, 0), ..before.clone() };
         parent.pass_on(tid).expect("nothing to do");
-        assert_eq!(Standing::of(tid).expect("it is there"), before);
+        assert_eq!(RememberedThread::of(tid).expect("it is there"), before);
         assert_eq!(parent.pass_on(1 << 23).expect_err("none").raw_os_error(), Some(libc::ESRCH));
     }
 
