@@ -148,7 +148,9 @@ fn analyze_stops_in_every_method() {
         let call = work.call("analyze", method);
         let answer = json(&checked(&interrupted(&call, signal, after_ms), &call));
         assert_eq!(answer["interrupted"], true, "{call:?}");
-        assert_eq!(answer["schedulers"].as_array().map(Vec::len), Some(0), "{call:?}: {answer}");
+        // Those for which there is nothing to place were ready; the others were being placed.
+        let ready = answer["schedulers"].as_array().expect("a list");
+        assert!(ready.iter().all(|one| one["placement"] == "one queue for all CPUs"), "{call:?}: {answer}");
     }
 }
 
