@@ -40,8 +40,8 @@ char _license[] SEC("license") = "GPL";
 const volatile s32 lowest_prio = -1;
 
 /* Where the kernel has its functions that take the timers of sleeping and of throttled threads; 0: that is not known. */
-const volatile u64 hrtimer_wakeup_at = 0;
-const volatile u64 dl_task_timer_at = 0;
+const volatile u64 hrtimer_wakeup_address = 0;
+const volatile u64 dl_task_timer_address = 0;
 
 /* An argument of a tracepoint. */
 #define LX_TASK(argument) bpf_core_cast((void *)(argument), struct task_struct)
@@ -50,9 +50,9 @@ const volatile u64 dl_task_timer_at = 0;
 struct lx_watched {
 	u32 number;
 	u32 unused;
-	u64 waking;  /* when its wake-up began */
-	u64 due;     /* the instant that its timer was set to, if that woke it up; 0: none */
-	u64 woken;   /* when it had been woken up last */
+	u64 waking_at;  /* when its wake-up began */
+	u64 due_at;     /* the instant that its timer was set to, if that woke it up; 0: none */
+	u64 woken_at;   /* when it had been woken up last */
 	u64 awake;   /* it has run or been woken up, and not slept since; 0: it sleeps, or nothing is known */
 };
 
@@ -65,12 +65,12 @@ struct {
 
 /* The state of a CPU. Written by the CPU that asks it to reschedule, too. */
 struct lx_at {
-	u64 asked;    /* since when it has been asked to reschedule; 0: it has not */
-	u64 answers;  /* since when it had been, when it entered the scheduler; 0: it had not */
-	u64 entered;  /* when it entered the scheduler; 0: it has not, or that is not known */
-	u64 switched; /* when it switched in that; 0: not yet */
-	u64 timer;    /* when a handler of a timer of a member's began; 0: none */
-	u64 timer_due;
+	u64 asked_at;    /* since when it has been asked to reschedule; 0: it has not */
+	u64 answers_at;  /* since when it had been, when it entered the scheduler; 0: it had not */
+	u64 entered_at;  /* when it entered the scheduler; 0: it has not, or that is not known */
+	u64 switched_at; /* when it switched in that; 0: not yet */
+	u64 timer_at;    /* when a handler of a timer of a member's began; 0: none */
+	u64 timer_due_at;
 	u64 throttled; /* the thread's timer is a throttled one's: that thread's budget, as struct sched_dl_entity; 0: it is not */
 	u64 has; /* the thread seen coming onto it last: the thread's id + 1; 0: that is not known */
 };
@@ -83,7 +83,7 @@ struct {
 } cpus SEC(".maps");
 
 /* When a CPU asked others last to send it waiting SCHED_FIFO threads. */
-u64 pull_asked = 0;
+u64 pull_asked_at = 0;
 
 static __always_inline struct lx_at *at(u32 cpu)
 {
@@ -106,12 +106,12 @@ static __always_inline struct lx_watched *watched(const struct task_struct *p)
 	return watched_as(p->pid);
 }
 
-static __always_inline void record(u32 kind, u32 cpu, u64 time, u32 pid, u32 number, u64 argument, u64 argument2)
+static __always_inline void record(u32 kind, u32 cpu, u64 event_at, u32 pid, u32 number, u64 argument, u64 argument2)
 {
 	struct lx_ring *ring = lx_trace_ring();
 
 	if (ring)
-		lx_trace_write(ring, kind, cpu, time, pid, number, LX_NONE, argument, argument2);
+		lx_trace_write(ring, kind, cpu, event_at, pid, number, LX_NONE, argument, argument2);
 }
 
 /* The scheduling deadline of a thread, on the kernel's clock; 0 if it is not one of SCHED_DEADLINE's. */
@@ -142,7 +142,7 @@ int BPF_PROG(need_resched, void *current_there, int cpu)
 		return 0;
 	there = at(cpu);
 	if (there)
-		__sync_val_compare_and_swap(&there->asked, 0, bpf_ktime_get_ns());
+		__sync_val_compare_and_swap(&there->asked_at, 0, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -150,17 +150,17 @@ SEC("raw_tp/sched_entry_tp")
 int BPF_PROG(sched_entry)
 {
 	struct lx_at *here = here_if_tracing();
-	u64 now, asked;
+	u64 now, asked_at;
 
 	if (!here)
 		return 0;
 	now = bpf_ktime_get_ns();
-	here->entered = now;
-	here->switched = 0;
-	asked = __sync_lock_test_and_set(&here->asked, 0);
-	here->answers = asked;
-	if (asked && asked < now)
-		record(LX_TRACE_IPI, bpf_get_smp_processor_id(), now, 0, LX_NONE, LX_NONE, asked);
+	here->entered_at = now;
+	here->switched_at = 0;
+	asked_at = __sync_lock_test_and_set(&here->asked_at, 0);
+	here->answers_at = asked_at;
+	if (asked_at && asked_at < now)
+		record(LX_TRACE_IPI, bpf_get_smp_processor_id(), now, 0, LX_NONE, LX_NONE, asked_at);
 	return 0;
 }
 
@@ -181,8 +181,8 @@ static __always_inline u32 reason_of(const struct task_struct *p)
  */
 static __always_inline void record_throttling(u64 now, const struct lx_at *here)
 {
-	if (here->answers && here->answers < now)
-		record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), here->answers, 0, LX_NONE, now - here->answers,
+	if (here->answers_at && here->answers_at < now)
+		record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), here->answers_at, 0, LX_NONE, now - here->answers_at,
 		       LX_PUSH_THROTTLES);
 }
 
@@ -230,12 +230,12 @@ static __always_inline bool record_unseen(u64 now, struct lx_at *here)
 	struct task_struct *current = bpf_get_current_task_btf();
 	u32 cpu = bpf_get_smp_processor_id(), left = here->has - 1;
 	struct lx_watched *w;
-	u64 asked;
+	u64 asked_at;
 
 	if (!here->has || here->has == (u64)current->pid + 1)
 		return false;
-	asked = __sync_lock_test_and_set(&here->asked, 0);
-	record(LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_UNSEEN, asked && asked < now ? asked : now);
+	asked_at = __sync_lock_test_and_set(&here->asked_at, 0);
+	record(LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_UNSEEN, asked_at && asked_at < now ? asked_at : now);
 	w = watched_as(left);
 	if (w)
 		record(LX_TRACE_PREEMPT, cpu, now, left, w->number, 0, 0);
@@ -252,16 +252,16 @@ int BPF_PROG(sched_switch, bool preempt, void *from, void *to, unsigned int stat
 	struct task_struct *next = LX_TASK(to);
 	struct lx_at *here = here_if_tracing();
 	struct lx_watched *w;
-	u64 now, entered;
+	u64 now, entered_at;
 
 	if (!here)
 		return 0;
 	now = bpf_ktime_get_ns();
-	entered = here->entered ? here->entered : now;
-	here->entered = 0;
-	here->switched = now;
+	entered_at = here->entered_at ? here->entered_at : now;
+	here->entered_at = 0;
+	here->switched_at = now;
 	w = watched(next);
-	record(LX_TRACE_SCHEDULING_OVERHEAD, bpf_get_smp_processor_id(), entered, 0, w ? w->number : LX_NONE, now - entered, 0);
+	record(LX_TRACE_SCHEDULING_OVERHEAD, bpf_get_smp_processor_id(), entered_at, 0, w ? w->number : LX_NONE, now - entered_at, 0);
 	/* A preempted thread goes on whatever state it has prepared for. */
 	record_leaving(now, prev, preempt ? 0 : state, here);
 	record_coming(now, next, w, here);
@@ -272,16 +272,16 @@ SEC("raw_tp/sched_exit_tp")
 int BPF_PROG(sched_exit, bool is_switch)
 {
 	struct lx_at *here = here_if_tracing();
-	u64 now, begun;
+	u64 now, begun_at;
 
 	if (!here)
 		return 0;
 	now = bpf_ktime_get_ns();
-	begun = is_switch ? here->switched : 0;
-	here->entered = 0;
-	here->switched = 0;
-	if (!record_unseen(now, here) && begun)
-		record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), begun, 0, LX_NONE, now - begun, 0);
+	begun_at = is_switch ? here->switched_at : 0;
+	here->entered_at = 0;
+	here->switched_at = 0;
+	if (!record_unseen(now, here) && begun_at)
+		record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), begun_at, 0, LX_NONE, now - begun_at, 0);
 	return 0;
 }
 
@@ -297,9 +297,9 @@ static __always_inline void note_sleeper(const struct hrtimer *timer, struct lx_
 
 	if (!w || w->awake)
 		return;
-	w->due = timer->_softexpires;
-	here->timer = bpf_ktime_get_ns();
-	here->timer_due = w->due;
+	w->due_at = timer->_softexpires;
+	here->timer_at = bpf_ktime_get_ns();
+	here->timer_due_at = w->due_at;
 }
 
 SEC("raw_tp/hrtimer_expire_entry")
@@ -311,14 +311,14 @@ int BPF_PROG(hrtimer_expire_entry, void *argument)
 
 	if (!here)
 		return 0;
-	here->timer = 0;
+	here->timer_at = 0;
 	here->throttled = 0;
 	function = (u64)timer->function;
-	if (function == hrtimer_wakeup_at) {
+	if (function == hrtimer_wakeup_address) {
 		note_sleeper(timer, here);
-	} else if (function == dl_task_timer_at) {
-		here->timer = bpf_ktime_get_ns();
-		here->timer_due = timer->_softexpires;
+	} else if (function == dl_task_timer_address) {
+		here->timer_at = bpf_ktime_get_ns();
+		here->timer_due_at = timer->_softexpires;
 		here->throttled = (u64)argument - bpf_core_field_offset(struct sched_dl_entity, dl_timer);
 	}
 	return 0;
@@ -335,7 +335,7 @@ static __always_inline bool record_replenishment(const struct lx_at *here)
 	if (!w || p->policy != LX_SCHED_DEADLINE)
 		return false;
 	if (!p->dl.dl_throttled)
-		record(LX_TRACE_REPLENISH, LX_NONE, here->timer, p->pid, w->number, 0, deadline_of(p));
+		record(LX_TRACE_REPLENISH, LX_NONE, here->timer_at, p->pid, w->number, 0, deadline_of(p));
 	return true;
 }
 
@@ -343,15 +343,15 @@ SEC("raw_tp/hrtimer_expire_exit")
 int BPF_PROG(hrtimer_expire_exit)
 {
 	struct lx_at *here = at(bpf_get_smp_processor_id());
-	u64 begun;
+	u64 begun_at;
 
-	if (!here || !here->timer)
+	if (!here || !here->timer_at)
 		return 0;
-	begun = here->timer;
+	begun_at = here->timer_at;
 	if (lx_tracing(LX_TRACE_EVENTS) && (!here->throttled || record_replenishment(here)))
-		record(LX_TRACE_RELEASE_OVERHEAD, bpf_get_smp_processor_id(), begun, 0, LX_NONE, bpf_ktime_get_ns() - begun,
-		       here->timer_due < begun ? here->timer_due : begun);
-	here->timer = 0;
+		record(LX_TRACE_RELEASE_OVERHEAD, bpf_get_smp_processor_id(), begun_at, 0, LX_NONE, bpf_ktime_get_ns() - begun_at,
+		       here->timer_due_at < begun_at ? here->timer_due_at : begun_at);
+	here->timer_at = 0;
 	return 0;
 }
 
@@ -361,7 +361,7 @@ int BPF_PROG(sched_waking, void *argument)
 	struct lx_watched *w = watched(LX_TASK(argument));
 
 	if (w)
-		w->waking = bpf_ktime_get_ns();
+		w->waking_at = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -370,21 +370,21 @@ int BPF_PROG(sched_wakeup, void *argument)
 {
 	struct task_struct *p = LX_TASK(argument);
 	struct lx_watched *w = watched(p);
-	u64 now, due;
+	u64 now, due_at;
 
 	if (!w || !lx_tracing(LX_TRACE_EVENTS))
 		return 0;
 	now = bpf_ktime_get_ns();
-	due = w->due && w->due < w->waking ? w->due : w->waking;
-	w->due = 0;
+	due_at = w->due_at && w->due_at < w->waking_at ? w->due_at : w->waking_at;
+	w->due_at = 0;
 	w->awake = 1;
-	w->woken = now;
+	w->woken_at = now;
 	record_thread(LX_TRACE_WAKE, now, p, w);
 	/* It still waits for budget: it is in no run queue. */
 	if (p->policy == LX_SCHED_DEADLINE && p->dl.dl_throttled)
 		record(LX_TRACE_THROTTLE, LX_NONE, now + 1, p->pid, w->number, 0, deadline_of(p));
-	if (w->waking && w->waking < now)
-		record(LX_TRACE_SCHEDULING_OVERHEAD, bpf_get_smp_processor_id(), w->waking, 0, LX_NONE, now - w->waking, due);
+	if (w->waking_at && w->waking_at < now)
+		record(LX_TRACE_SCHEDULING_OVERHEAD, bpf_get_smp_processor_id(), w->waking_at, 0, LX_NONE, now - w->waking_at, due_at);
 	return 0;
 }
 
@@ -394,11 +394,11 @@ static __always_inline int record_sending(const struct task_struct *p)
 	struct lx_watched *w = watched(p);
 	u64 now;
 
-	if (!w || !w->woken || !lx_tracing(LX_TRACE_EVENTS))
+	if (!w || !w->woken_at || !lx_tracing(LX_TRACE_EVENTS))
 		return 0;
 	now = bpf_ktime_get_ns();
-	record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), w->woken, 0, LX_NONE, now - w->woken, LX_PUSH_SENDS);
-	w->woken = 0;
+	record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), w->woken_at, 0, LX_NONE, now - w->woken_at, LX_PUSH_SENDS);
+	w->woken_at = 0;
 	return 0;
 }
 
@@ -420,16 +420,16 @@ SEC("fentry/pull_rt_task")
 int BPF_PROG(enter_pull_rt_task)
 {
 	if (lx_tracing(LX_TRACE_EVENTS))
-		pull_asked = bpf_ktime_get_ns();
+		pull_asked_at = bpf_ktime_get_ns();
 	return 0;
 }
 
 SEC("fexit/rto_push_irq_work_func")
 int BPF_PROG(exit_rto_push_irq_work_func)
 {
-	u64 asked = pull_asked;
+	u64 asked_at = pull_asked_at;
 
-	if (asked && lx_tracing(LX_TRACE_EVENTS))
-		record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), asked, 0, LX_NONE, bpf_ktime_get_ns() - asked, 0);
+	if (asked_at && lx_tracing(LX_TRACE_EVENTS))
+		record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), asked_at, 0, LX_NONE, bpf_ktime_get_ns() - asked_at, 0);
 	return 0;
 }

@@ -46,26 +46,26 @@ struct lx_admission {
 };
 
 /* runtime / period, rounded up. The period is positive; neither is above LX_PERIOD_MAX. */
-LX_INLINE u64 lx_admission_bandwidth(u64 runtime, u64 period)
+LX_INLINE u64 lx_admission_bandwidth(u64 runtime_ns, u64 period_ns)
 {
-	return ((runtime << LX_BANDWIDTH_SHIFT) + period - 1) / period;
+	return ((runtime_ns << LX_BANDWIDTH_SHIFT) + period_ns - 1) / period_ns;
 }
 
 /* Whether there are tasks with these parameters, in ns: LX_RUNTIME_MIN <= C <= D <= T <= LX_PERIOD_MAX. */
-LX_INLINE int lx_admission_is_task(u64 runtime, u64 deadline_rel, u64 period)
+LX_INLINE int lx_admission_is_task(u64 runtime_ns, u64 deadline_rel_ns, u64 period_ns)
 {
-	return LX_RUNTIME_MIN <= runtime && runtime <= deadline_rel && deadline_rel <= period && period <= LX_PERIOD_MAX;
+	return LX_RUNTIME_MIN <= runtime_ns && runtime_ns <= deadline_rel_ns && deadline_rel_ns <= period_ns && period_ns <= LX_PERIOD_MAX;
 }
 
 /*
  * Whether a task with these parameters, in ns, may be there beside those that are; instead of one of bandwidth `before`, if
  * that is not 0 (new parameters of the same task). Changes nothing: lx_admission_replace does.
  */
-LX_INLINE u32 lx_admission_admits(const struct lx_admission *a, u64 before, u64 runtime, u64 deadline_rel, u64 period)
+LX_INLINE u32 lx_admission_admits(const struct lx_admission *a, u64 before, u64 runtime_ns, u64 deadline_rel_ns, u64 period_ns)
 {
-	if (!lx_admission_is_task(runtime, deadline_rel, period))
+	if (!lx_admission_is_task(runtime_ns, deadline_rel_ns, period_ns))
 		return LX_REFUSED_PARAMETERS;
-	if (a->total - before + lx_admission_bandwidth(runtime, period) > a->limit * a->cpus)
+	if (a->total - before + lx_admission_bandwidth(runtime_ns, period_ns) > a->limit * a->cpus)
 		return LX_REFUSED_BANDWIDTH;
 	return LX_ADMITTED;
 }
@@ -92,13 +92,13 @@ LX_INLINE void lx_admission_init(struct lx_admission *a, u64 share_ppm, u32 cpus
 }
 
 /* A task enters: 0, and its bandwidth at `bandwidth`; or a negative errno, and nothing has changed. */
-LX_INLINE int lx_admission_enter(struct lx_admission *a, u64 runtime, u64 deadline_rel, u64 period, u64 *bandwidth)
+LX_INLINE int lx_admission_enter(struct lx_admission *a, u64 runtime_ns, u64 deadline_rel_ns, u64 period_ns, u64 *bandwidth)
 {
-	u32 refused = lx_admission_admits(a, 0, runtime, deadline_rel, period);
+	u32 refused = lx_admission_admits(a, 0, runtime_ns, deadline_rel_ns, period_ns);
 
 	if (refused)
 		return -(int)refused;
-	*bandwidth = lx_admission_bandwidth(runtime, period);
+	*bandwidth = lx_admission_bandwidth(runtime_ns, period_ns);
 	lx_admission_replace(a, 0, *bandwidth);
 	return 0;
 }

@@ -2,14 +2,14 @@
 /* The native build of what hosts compute beside a policy. */
 #include "native.h"
 
-u64 lx_policy_bandwidth(u64 runtime, u64 period)
+u64 lx_policy_bandwidth(u64 runtime_ns, u64 period_ns)
 {
-	return lx_admission_bandwidth(runtime, period);
+	return lx_admission_bandwidth(runtime_ns, period_ns);
 }
 
-u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime, u64 deadline_rel, u64 period)
+u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime_ns, u64 deadline_rel_ns, u64 period_ns)
 {
-	return lx_admission_admits(a, before, runtime, deadline_rel, period);
+	return lx_admission_admits(a, before, runtime_ns, deadline_rel_ns, period_ns);
 }
 
 void lx_policy_admission_replace(struct lx_admission *a, u64 before, u64 after)
@@ -17,9 +17,9 @@ void lx_policy_admission_replace(struct lx_admission *a, u64 before, u64 after)
 	lx_admission_replace(a, before, after);
 }
 
-void lx_policy_reserve_charge(struct lx_reserve *r, u64 used, u64 now)
+void lx_policy_reserve_charge(struct lx_reserve *r, u64 used_ns, u64 now)
 {
-	lx_reserve_charge(r, used, now);
+	lx_reserve_charge(r, used_ns, now);
 }
 
 u32 lx_policy_reserve_admits(const struct lx_reserve *r, u64 now)
@@ -37,19 +37,19 @@ u64 lx_policy_reserve_next(const struct lx_reserve *r, u64 now)
 	return lx_reserve_next(r, now);
 }
 
-void lx_policy_server_init(struct lx_server *v, u64 start, u64 budget, u64 period)
+void lx_policy_server_init(struct lx_server *v, u64 start_at, u64 budget_ns, u64 period_ns)
 {
-	lx_server_init(v, start, budget, period);
+	lx_server_init(v, start_at, budget_ns, period_ns);
 }
 
-u64 lx_policy_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now)
+u64 lx_policy_server_resize(struct lx_server *v, u64 budget_ns, u64 period_ns, u64 now)
 {
-	return lx_server_resize(v, budget, period, now);
+	return lx_server_resize(v, budget_ns, period_ns, now);
 }
 
-u64 lx_policy_server_wants(struct lx_server *v, u64 budget, u64 period, u32 quiet, u64 now)
+u64 lx_policy_server_wants(struct lx_server *v, u64 budget_ns, u64 period_ns, u32 quiet, u64 now)
 {
-	return lx_server_wants(v, budget, period, quiet != 0, now);
+	return lx_server_wants(v, budget_ns, period_ns, quiet != 0, now);
 }
 
 u32 lx_policy_server_quiet(struct lx_server *v, u64 now)
@@ -62,9 +62,9 @@ void lx_policy_server_advance(struct lx_server *v, u64 now)
 	lx_server_advance(v, now);
 }
 
-void lx_policy_server_charge(struct lx_server *v, u64 used, u64 now)
+void lx_policy_server_charge(struct lx_server *v, u64 used_ns, u64 now)
 {
-	lx_server_charge(v, used, now);
+	lx_server_charge(v, used_ns, now);
 }
 
 u32 lx_policy_server_goes_first(struct lx_server *v, u64 now)
@@ -142,22 +142,22 @@ u32 lx_policy_virtual_before(u64 a, u64 b)
 	return (u32)lx_virtual_before(a, b);
 }
 
-u64 lx_policy_virtual_after(u64 vtime, u64 had, u32 weight)
+u64 lx_policy_virtual_after(u64 vtime, u64 had_ns, u32 weight)
 {
-	return lx_virtual_after(vtime, had, weight);
+	return lx_virtual_after(vtime, had_ns, weight);
 }
 
-u64 lx_policy_virtual_moved(u64 vtime, u64 from, u64 to)
+u64 lx_policy_virtual_moved(u64 vtime, u64 from_vtime, u64 to_vtime)
 {
-	return lx_virtual_moved(vtime, from, to);
+	return lx_virtual_moved(vtime, from_vtime, to_vtime);
 }
 
-u64 lx_policy_virtual_waits(u64 vtime, u64 clock, u64 slice)
+u64 lx_policy_virtual_waits(u64 vtime, u64 clock_vtime, u64 slice_ns)
 {
-	return lx_virtual_waits(vtime, clock, slice);
+	return lx_virtual_waits(vtime, clock_vtime, slice_ns);
 }
 
-u64 lx_policy_virtual_begins(u64 vtime, u64 clock)
+u64 lx_policy_virtual_begins(u64 vtime, u64 clock_vtime)
 {
-	return lx_virtual_begins(vtime, clock);
+	return lx_virtual_begins(vtime, clock_vtime);
 }

@@ -42,20 +42,20 @@ LX_INLINE u32 lx_claim_first(struct lx_server *v, const struct lx_reserve *r, u6
  */
 LX_INLINE u64 lx_claim_ends(struct lx_server *v, const struct lx_reserve *r, u32 claim, u64 now)
 {
-	u64 server, left, again;
+	u64 server_ns, left_ns, again_ns;
 
 	if (claim == LX_CLAIM_SERVER) {
-		left = lx_server_left(v, now);
-		return left == LX_NEVER ? LX_NEVER : now + left;
+		left_ns = lx_server_left(v, now);
+		return left_ns == LX_NEVER ? LX_NEVER : now + left_ns;
 	}
-	server = lx_server_next(v, now);
+	server_ns = lx_server_next(v, now);
 	if (claim == LX_CLAIM_RESERVE) {
-		again = lx_reserve_next(r, now);
+		again_ns = lx_reserve_next(r, now);
 	} else {
-		left = lx_reserve_left(r, now);
-		again = left == LX_NEVER ? LX_NEVER : now + left;
+		left_ns = lx_reserve_left(r, now);
+		again_ns = left_ns == LX_NEVER ? LX_NEVER : now + left_ns;
 	}
-	return server < again ? server : again;
+	return server_ns < again_ns ? server_ns : again_ns;
 }
 
 #endif

@@ -97,27 +97,27 @@ LX_INLINE u32 lx_switch_to(struct lx_state *s, u32 cpu, u32 task)
 	return task;
 }
 
-/* Charges `used` ns to the task's budget. */
-LX_INLINE void lx_charge(struct lx_state *s, u32 task, u64 used)
+/* Charges `used_ns` ns to the task's budget. */
+LX_INLINE void lx_charge(struct lx_state *s, u32 task, u64 used_ns)
 {
 	struct lx_task *t = lx_task(s, task);
 
-	t->budget_left = t->budget_left > used ? t->budget_left - used : 0;
+	t->budget_left_ns = t->budget_left_ns > used_ns ? t->budget_left_ns - used_ns : 0;
 }
 
 /* When the next server period of a task begins, and what its deadline then is. */
 struct lx_replenishment {
-	u64 time;
-	u64 deadline_abs;
+	u64 release_at;
+	u64 deadline_abs_ns;
 };
 
 LX_INLINE struct lx_replenishment lx_next_replenishment(struct lx_state *s, u32 task)
 {
 	struct lx_task *t = lx_task(s, task);
-	struct lx_replenishment next = {t->replenished + t->period, t->deadline_abs + t->period};
+	struct lx_replenishment next = {t->replenished_at + t->period_ns, t->deadline_abs_ns + t->period_ns};
 
 	if (s->config.budget_mode != LX_BUDGET_POSTPONE)
-		next.deadline_abs = next.time + t->deadline_rel;
+		next.deadline_abs_ns = next.release_at + t->deadline_rel_ns;
 	return next;
 }
 
@@ -131,12 +131,12 @@ LX_INLINE u64 lx_replenish(struct lx_state *s, u32 task, u64 now)
 	struct lx_task *t = lx_task(s, task);
 	struct lx_replenishment next = lx_next_replenishment(s, task);
 
-	t->replenished = next.time;
-	t->budget_left = t->budget;
-	t->deadline_abs = next.deadline_abs;
+	t->replenished_at = next.release_at;
+	t->budget_left_ns = t->budget_ns;
+	t->deadline_abs_ns = next.deadline_abs_ns;
 	if (s->config.rule == LX_RULE_EDF)
-		t->key = t->deadline_abs;
-	return s->config.budget_mode == LX_BUDGET_POSTPONE || t->replenished < now ? now : t->replenished;
+		t->key = t->deadline_abs_ns;
+	return s->config.budget_mode == LX_BUDGET_POSTPONE || t->replenished_at < now ? now : t->replenished_at;
 }
 
 /*
@@ -156,9 +156,9 @@ LX_INLINE void lx_task_enter(struct lx_state *s, u32 task)
 		t->last_cpu = LX_NONE;
 	LX_ASSERT(!lx_is_scheduled_beside(s, t->last_cpu, task));
 	/* A deadline that is past: there is no job that could go on. */
-	t->deadline_abs = 0;
-	t->replenished = LX_NEVER;
-	t->budget_left = t->budget;
+	t->deadline_abs_ns = 0;
+	t->replenished_at = LX_NEVER;
+	t->budget_left_ns = t->budget_ns;
 }
 
 /* Tasks without jobs, and no timer. */
@@ -166,7 +166,7 @@ LX_INLINE void lx_tasks_init(struct lx_state *s)
 {
 	u32 i = 0;
 
-	s->next_timer = LX_NEVER;
+	s->next_timer_at = LX_NEVER;
 	s->timer_cpu = 0;
 	while (i < s->config.tasks && LX_MAY_LOOP) {
 		struct lx_task *t = lx_task(s, i);
@@ -174,58 +174,58 @@ LX_INLINE void lx_tasks_init(struct lx_state *s)
 		t->linked_on = LX_NONE;
 		t->last_cpu = LX_NONE;
 		t->place = LX_PLACE_NOWHERE;
-		t->deadline_abs = 0;
-		t->replenished = LX_NEVER;
-		t->budget_left = t->budget;
+		t->deadline_abs_ns = 0;
+		t->replenished_at = LX_NEVER;
+		t->budget_left_ns = t->budget_ns;
 		i++;
 		LX_FORGET(s, i);
 	}
 }
 
 /*
- * Gives the task its next job, which arrives at `release`; the instant from which it may run. Its deadline is release + D.
+ * Gives the task its next job, which arrives at `release_at`; the instant from which it may run. Its deadline is release + D.
  *
  * With budgets, a job that arrived while its predecessor overran lives on what is left of the server period that the
  * two share, and has that server's deadline (Abeni and Buttazzo 1998); a server with nothing left is replenished
  * one period after the last time.
  */
-LX_INLINE u64 lx_next_job(struct lx_state *s, u32 task, u64 release)
+LX_INLINE u64 lx_next_job(struct lx_state *s, u32 task, u64 release_at)
 {
 	struct lx_task *t = lx_task(s, task);
-	u64 ready = release;
+	u64 ready_at = release_at;
 
-	t->release = release;
-	t->deadline_abs = release + t->deadline_rel;
+	t->release_at = release_at;
+	t->deadline_abs_ns = release_at + t->deadline_rel_ns;
 	if (s->config.budget_mode != LX_BUDGET_OFF) {
-		if (t->replenished == LX_NEVER || release >= t->replenished + t->period) {
-			t->replenished = release;
-			t->budget_left = t->budget;
-		} else if (t->budget_left == 0) {
-			t->replenished += t->period;
-			t->budget_left = t->budget;
-			if (s->config.budget_mode == LX_BUDGET_THROTTLE && t->replenished > release)
-				ready = t->replenished;
+		if (t->replenished_at == LX_NEVER || release_at >= t->replenished_at + t->period_ns) {
+			t->replenished_at = release_at;
+			t->budget_left_ns = t->budget_ns;
+		} else if (t->budget_left_ns == 0) {
+			t->replenished_at += t->period_ns;
+			t->budget_left_ns = t->budget_ns;
+			if (s->config.budget_mode == LX_BUDGET_THROTTLE && t->replenished_at > release_at)
+				ready_at = t->replenished_at;
 		}
-		if (t->replenished > release)
-			t->deadline_abs = t->replenished + t->deadline_rel;
+		if (t->replenished_at > release_at)
+			t->deadline_abs_ns = t->replenished_at + t->deadline_rel_ns;
 	} else {
 		/* Not enforced, but counted, for lx_wake_up. */
-		t->budget_left = t->budget;
+		t->budget_left_ns = t->budget_ns;
 	}
-	t->key = s->config.rule == LX_RULE_EDF ? t->deadline_abs : t->priority;
-	return ready;
+	t->key = s->config.rule == LX_RULE_EDF ? t->deadline_abs_ns : t->priority;
+	return ready_at;
 }
 
 /* The task's next job begins a server period, whatever has been before: it has a budget of its own. */
 LX_INLINE void lx_server_ends(struct lx_state *s, u32 task)
 {
-	lx_task(s, task)->replenished = LX_NEVER;
+	lx_task(s, task)->replenished_at = LX_NEVER;
 }
 
-/* Whether a job that may run from `ready` on has to wait. Before time begins (`now` is LX_NEVER) all have. */
-LX_INLINE int lx_is_later(u64 ready, u64 now)
+/* Whether a job that may run from `ready_at` on has to wait. Before time begins (`now` is LX_NEVER) all have. */
+LX_INLINE int lx_is_later(u64 ready_at, u64 now)
 {
-	return ready > now || now == LX_NEVER;
+	return ready_at > now || now == LX_NEVER;
 }
 
 #endif

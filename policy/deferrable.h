@@ -24,38 +24,38 @@
 
 /* Of one CPU, under its lock. All of it 0: there is no server. */
 struct lx_server {
-	/* `runtime` is the budget of background work. */
+	/* `runtime_ns` is the budget of background work. */
 	struct lx_reserve share;
-	/* The size from the instant `resized` on, which is LX_NEVER if none has been asked for. */
-	u64 resized;
-	u64 next_budget;
-	u64 next_period;
+	/* The size from the instant `resized_at` on, which is LX_NEVER if none has been asked for. */
+	u64 resized_at;
+	u64 next_budget_ns;
+	u64 next_period_ns;
 	/* The size that waits for an instant without pending real-time jobs; a period of LX_NEVER: none waits. */
-	u64 quiet_budget;
-	u64 quiet_period;
+	u64 quiet_budget_ns;
+	u64 quiet_period_ns;
 };
 
-/* The server has this size from `start` on, and none comes with its next period. */
-LX_INLINE void lx_server_begin(struct lx_server *v, u64 start, u64 budget, u64 period)
+/* The server has this size from `start_at` on, and none comes with its next period. */
+LX_INLINE void lx_server_begin(struct lx_server *v, u64 start_at, u64 budget_ns, u64 period_ns)
 {
-	v->share = (struct lx_reserve){.period_start = start, .used = 0, .period = period, .runtime = budget};
-	v->resized = LX_NEVER;
-	v->next_budget = 0;
-	v->next_period = 0;
+	v->share = (struct lx_reserve){.period_start_at = start_at, .used_ns = 0, .period_ns = period_ns, .runtime_ns = budget_ns};
+	v->resized_at = LX_NEVER;
+	v->next_budget_ns = 0;
+	v->next_period_ns = 0;
 }
 
-LX_INLINE void lx_server_init(struct lx_server *v, u64 start, u64 budget, u64 period)
+LX_INLINE void lx_server_init(struct lx_server *v, u64 start_at, u64 budget_ns, u64 period_ns)
 {
-	lx_server_begin(v, start, budget, period);
-	v->quiet_budget = 0;
-	v->quiet_period = LX_NEVER;
+	lx_server_begin(v, start_at, budget_ns, period_ns);
+	v->quiet_budget_ns = 0;
+	v->quiet_period_ns = LX_NEVER;
 }
 
 /* A new size whose time has come is the server's from then on, with a full budget. */
 LX_INLINE void lx_server_advance(struct lx_server *v, u64 now)
 {
-	if (now >= v->resized)
-		lx_server_begin(v, v->resized, v->next_budget, v->next_period);
+	if (now >= v->resized_at)
+		lx_server_begin(v, v->resized_at, v->next_budget_ns, v->next_period_ns);
 }
 
 /*
@@ -63,14 +63,14 @@ LX_INLINE void lx_server_advance(struct lx_server *v, u64 now)
  * Until then it keeps the old one: a budget that has been used already cannot be taken back, and a larger one
  * now would be a second in this period. A size that waits for a quiet core is dropped.
  */
-LX_INLINE u64 lx_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now)
+LX_INLINE u64 lx_server_resize(struct lx_server *v, u64 budget_ns, u64 period_ns, u64 now)
 {
 	lx_server_advance(v, now);
-	v->quiet_period = LX_NEVER;
-	v->next_budget = budget;
-	v->next_period = period;
-	v->resized = v->share.period == 0 ? now : lx_reserve_window(&v->share, now) + v->share.period;
-	return v->resized;
+	v->quiet_period_ns = LX_NEVER;
+	v->next_budget_ns = budget_ns;
+	v->next_period_ns = period_ns;
+	v->resized_at = v->share.period_ns == 0 ? now : lx_reserve_window(&v->share, now) + v->share.period_ns;
+	return v->resized_at;
 }
 
 /*
@@ -79,9 +79,9 @@ LX_INLINE u64 lx_server_resize(struct lx_server *v, u64 budget, u64 period, u64 
  */
 LX_INLINE int lx_server_quiet(struct lx_server *v, u64 now)
 {
-	if (v->quiet_period == LX_NEVER)
+	if (v->quiet_period_ns == LX_NEVER)
 		return 0;
-	lx_server_init(v, now, v->quiet_budget, v->quiet_period);
+	lx_server_init(v, now, v->quiet_budget_ns, v->quiet_period_ns);
 	return 1;
 }
 
@@ -91,51 +91,51 @@ LX_INLINE int lx_server_quiet(struct lx_server *v, u64 now)
  * any analysis covers. Returns that instant in ns; LX_NEVER: when lx_server_quiet says so. A later request
  * replaces an earlier one.
  */
-LX_INLINE u64 lx_server_wants(struct lx_server *v, u64 budget, u64 period, int quiet, u64 now)
+LX_INLINE u64 lx_server_wants(struct lx_server *v, u64 budget_ns, u64 period_ns, int quiet, u64 now)
 {
 	lx_server_advance(v, now);
-	if (v->share.period == period)
-		return lx_server_resize(v, budget, period, now);
-	v->quiet_budget = budget;
-	v->quiet_period = period;
+	if (v->share.period_ns == period_ns)
+		return lx_server_resize(v, budget_ns, period_ns, now);
+	v->quiet_budget_ns = budget_ns;
+	v->quiet_period_ns = period_ns;
 	return quiet && lx_server_quiet(v, now) ? now : LX_NEVER;
 }
 
-/* Background work has had the core for `used` ns without a break, until `now`. */
-LX_INLINE void lx_server_charge(struct lx_server *v, u64 used, u64 now)
+/* Background work has had the core for `used_ns` ns without a break, until `now`. */
+LX_INLINE void lx_server_charge(struct lx_server *v, u64 used_ns, u64 now)
 {
 	lx_server_advance(v, now);
-	lx_reserve_charge(&v->share, used, now);
+	lx_reserve_charge(&v->share, used_ns, now);
 }
 
 /* Whether background work that waits goes before real-time work at `now`. */
 LX_INLINE int lx_server_goes_first(struct lx_server *v, u64 now)
 {
 	lx_server_advance(v, now);
-	return v->share.period != 0 && lx_reserve_admits(&v->share, now);
+	return v->share.period_ns != 0 && lx_reserve_admits(&v->share, now);
 }
 
 /* For how long from `now`, without a break: 0, or LX_NEVER for ever. Asked again when a new size has come. */
 LX_INLINE u64 lx_server_left(struct lx_server *v, u64 now)
 {
-	u64 left;
+	u64 left_ns;
 
 	if (!lx_server_goes_first(v, now))
 		return 0;
-	left = lx_reserve_left(&v->share, now);
+	left_ns = lx_reserve_left(&v->share, now);
 	/* What lasts until the new size comes goes on by that one. */
-	return v->resized == LX_NEVER || left < v->resized - now ? left : v->resized - now;
+	return v->resized_at == LX_NEVER || left_ns < v->resized_at - now ? left_ns : v->resized_at - now;
 }
 
 /* The first instant from `now` on at which background work goes first, if it is not charged until then;
  * LX_NEVER for never. */
 LX_INLINE u64 lx_server_next(struct lx_server *v, u64 now)
 {
-	u64 next;
+	u64 next_at;
 
 	lx_server_advance(v, now);
-	next = v->share.period == 0 ? LX_NEVER : lx_reserve_next(&v->share, now);
-	return next < v->resized ? next : v->resized;
+	next_at = v->share.period_ns == 0 ? LX_NEVER : lx_reserve_next(&v->share, now);
+	return next_at < v->resized_at ? next_at : v->resized_at;
 }
 
 #endif

@@ -60,14 +60,14 @@ LX_FN void lx_g_edf_mp_release_group(struct lx_state *s, u32 group, u64 now)
 	lx_g_edf_mp_check(s);
 }
 
-/* A task's first job, or its next one after a time without, arrives at `release`, now or later. */
-LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
+/* A task's first job, or its next one after a time without, arrives at `release_at`, now or later. */
+LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release_at, u32 cpu, u64 now)
 {
 	lx_list_begin(s, cpu);
 	if (cpu != s->config.dedicated_cpu) {
-		lx_mailbox_post(s, cpu, LX_MESSAGE_ARRIVE, task, release, now);
+		lx_mailbox_post(s, cpu, LX_MESSAGE_ARRIVE, task, release_at, now);
 	} else {
-		lx_dsp_arrive(s, task, release, now);
+		lx_dsp_arrive(s, task, release_at, now);
 		lx_dsp_settle(s);
 	}
 	lx_g_edf_mp_check(s);
@@ -90,7 +90,7 @@ LX_FN void lx_g_edf_mp_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
  * The job that a client runs leaves it. If the link still says so, it is given up: the client idles. Otherwise the DSP
  * has chosen another job already, and the client goes on with that one; the DSP will find the message stale.
  */
-LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 release, u64 now)
+LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 release_at, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
 	u32 task = c->scheduled;
@@ -102,16 +102,16 @@ LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 rele
 	c->kicked = 1;
 	if (c->linked == task)
 		c->linked = LX_NONE;
-	lx_mailbox_post(s, cpu, kind, task, release, now);
+	lx_mailbox_post(s, cpu, kind, task, release_at, now);
 	lx_g_edf_mp_check(s);
 }
 
 /*
- * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
+ * The job that `cpu` runs has ended. The next job of its task arrives at `next_release_at` (LX_NEVER: not known, or none).
  */
-LX_FN void lx_g_edf_mp_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_FN void lx_g_edf_mp_complete(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now)
 {
-	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_COMPLETE, next_release, now);
+	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_COMPLETE, next_release_at, now);
 }
 
 /* The job that `cpu` runs waits for something. */
@@ -151,13 +151,13 @@ LX_FN u32 lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 	if (kind == LX_MESSAGE_NONE)
 		return 0;
 	if (kind == LX_MESSAGE_ARRIVE) {
-		lx_dsp_arrive(s, m.task, m.release, now);
+		lx_dsp_arrive(s, m.task, m.release_at, now);
 	} else if (kind == LX_MESSAGE_RESUME) {
 		lx_dsp_resume(s, m.task);
 	} else {
 		lx_dsp_discard(s, m.task, m.sender);
 		if (kind == LX_MESSAGE_COMPLETE)
-			lx_dsp_completed(s, m.task, m.release, now);
+			lx_dsp_completed(s, m.task, m.release_at, now);
 		else if (kind == LX_MESSAGE_SUSPEND)
 			lx_dsp_suspended(s, m.task, now);
 		else
@@ -168,10 +168,10 @@ LX_FN u32 lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 	return 1;
 }
 
-/* The task used `used` ns of its budget. */
-LX_FN void lx_g_edf_mp_consume(struct lx_state *s, u32 task, u64 used)
+/* The task used `used_ns` ns of its budget. */
+LX_FN void lx_g_edf_mp_consume(struct lx_state *s, u32 task, u64 used_ns)
 {
-	lx_charge(s, task, used);
+	lx_charge(s, task, used_ns);
 	lx_g_edf_mp_check(s);
 }
 

@@ -223,11 +223,11 @@ LX_INLINE void LX_P(preempt_turned)(struct lx_state *s)
 LX_INLINE void LX_P(set_timer)(struct lx_state *s)
 {
 #ifdef LX_TURNS
-	u64 before = s->next_timer;
+	u64 before_at = s->next_timer_at;
 
 	LX_Q(next_turn)(s);
-	if (s->next_timer < before && s->next_timer < s->next_due)
-		lx_act(s, LX_ARM, s->timer_cpu)->due_at = s->next_timer;
+	if (s->next_timer_at < before_at && s->next_timer_at < s->next_due_at)
+		lx_act(s, LX_ARM, s->timer_cpu)->due_at = s->next_timer_at;
 #endif
 	LX_P(check)(s);
 }
@@ -276,9 +276,9 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 }
 
 /* Puts the task's present job, which arrives later, into the release queue; `cpu` arms the timer. */
-LX_HOT void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
+LX_HOT void LX_P(release_later)(struct lx_state *s, u32 task, u64 release_at, u32 cpu)
 {
-	LX_Q(group_add)(s, lx_await_release(s, task, time, cpu), task);
+	LX_Q(group_add)(s, lx_await_release(s, task, release_at, cpu), task);
 }
 
 /*
@@ -304,18 +304,18 @@ LX_HOT u32 LX_P(unlink)(struct lx_state *s, u32 cpu, u32 task)
 }
 
 /*
- * A task's first job, or its next one after a time without: released at `release`, at once if that is not after `now`.
+ * A task's first job, or its next one after a time without: released at `release_at`, at once if that is not after `now`.
  * `cpu` is where this happens. Before time begins `now` is LX_NEVER: all jobs wait for their timers, also those of instant 0,
  * so that a synchronous release is one.
  */
-LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
+LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release_at, u32 cpu, u64 now)
 {
-	u64 ready = lx_next_job(s, task, release);
+	u64 ready_at = lx_next_job(s, task, release_at);
 
 	s->actions = 0;
 	LX_P(turn)(s, now);
-	if (lx_is_later(ready, now)) {
-		LX_P(release_later)(s, task, ready, cpu);
+	if (lx_is_later(ready_at, now)) {
+		LX_P(release_later)(s, task, ready_at, cpu);
 	} else {
 		LX_P(competes)(s, task, now);
 		LX_P(release_job)(s, task);
@@ -324,13 +324,13 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
 }
 
 /*
- * The task, which has been unlinked from `freed`, has a job that may run from `ready` on: it waits, or competes for a CPU. If
+ * The task, which has been unlinked from `freed`, has a job that may run from `ready_at` on: it waits, or competes for a CPU. If
  * it had a link it goes through the queue, for that CPU takes the first job there.
  */
-LX_INLINE void LX_P(ready_from)(struct lx_state *s, u32 task, u64 ready, u32 freed, u32 cpu, u64 now)
+LX_INLINE void LX_P(ready_from)(struct lx_state *s, u32 task, u64 ready_at, u32 freed, u32 cpu, u64 now)
 {
-	if (ready > now) {
-		LX_P(release_later)(s, task, ready, cpu);
+	if (ready_at > now) {
+		LX_P(release_later)(s, task, ready_at, cpu);
 		return;
 	}
 	LX_P(competes)(s, task, now);
@@ -341,24 +341,24 @@ LX_INLINE void LX_P(ready_from)(struct lx_state *s, u32 task, u64 ready, u32 fre
 }
 
 /*
- * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
+ * The job that `cpu` runs has ended. The next job of its task arrives at `next_release_at` (LX_NEVER: not known, or none).
  * The CPU calls reschedule next.
  */
-LX_INLINE void LX_P(end_job)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_INLINE void LX_P(end_job)(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
 	u32 freed = LX_P(unlink)(s, cpu, task);
 
-	if (next_release != LX_NEVER)
-		LX_P(ready_from)(s, task, lx_next_job(s, task, next_release), freed, cpu, now);
+	if (next_release_at != LX_NEVER)
+		LX_P(ready_from)(s, task, lx_next_job(s, task, next_release_at), freed, cpu, now);
 	LX_P(turn)(s, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
 }
 
-LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now)
 {
-	LX_P(end_job)(s, cpu, next_release, now);
+	LX_P(end_job)(s, cpu, next_release_at, now);
 	LX_P(settle)(s);
 }
 
@@ -376,11 +376,11 @@ LX_INLINE u32 LX_P(follow_link)(struct lx_state *s, u32 cpu, u64 now)
 }
 
 /* Complete, and reschedule at once: for a host that would call the two one after the other, under one lock. */
-LX_FN u32 LX_P(finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_FN u32 LX_P(finish)(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now)
 {
 	u32 next;
 
-	LX_P(end_job)(s, cpu, next_release, now);
+	LX_P(end_job)(s, cpu, next_release_at, now);
 	LX_P(preempt_turned)(s);
 	next = LX_P(follow_link)(s, cpu, now);
 	LX_P(set_timer)(s);
@@ -430,16 +430,16 @@ LX_FN void LX_P(timer)(struct lx_state *s, u32 cpu, u64 now)
 	(void)cpu;
 	s->actions = 0;
 	/* It has gone off: whatever is next has to be asked for. */
-	s->next_timer = LX_NEVER;
+	s->next_timer_at = LX_NEVER;
 	LX_P(turn)(s, now);
 	LX_P(settle)(s);
 }
 #endif
 
-/* The task has used `used` ns of its budget since this was last said. */
-LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used)
+/* The task has used `used_ns` ns of its budget since this was last said. */
+LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used_ns)
 {
-	lx_charge(s, task, used);
+	lx_charge(s, task, used_ns);
 	LX_P(check)(s);
 }
 

@@ -75,13 +75,13 @@ LX_INLINE void lx_go_on(struct lx_state *s, u32 by, u32 locks)
 }
 
 /* As lx_await_release. */
-LX_INLINE u32 lx_list_await_release(struct lx_state *s, u32 by, u32 task, u64 time)
+LX_INLINE u32 lx_list_await_release(struct lx_state *s, u32 by, u32 task, u64 release_at)
 {
-	u64 due = s->next_due;
-	u32 group = lx_wait_for(s, task, time, by);
+	u64 due_at = s->next_due_at;
+	u32 group = lx_wait_for(s, task, release_at, by);
 
-	if (s->next_due < due)
-		lx_list_add(s, by, LX_ARM, lx_group(s, group)->cpu)->due_at = s->next_due;
+	if (s->next_due_at < due_at)
+		lx_list_add(s, by, LX_ARM, lx_group(s, group)->cpu)->due_at = s->next_due_at;
 	return group;
 }
 

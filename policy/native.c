@@ -123,12 +123,12 @@ u32 lx_policy_take_due(struct lx_state *s, u64 now)
 	return lx_take_due(s, now);
 }
 
-u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs)
+u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs_ns)
 {
 	struct lx_replenishment next = lx_next_replenishment(s, task);
 
-	*deadline_abs = next.deadline_abs;
-	return next.time;
+	*deadline_abs_ns = next.deadline_abs_ns;
+	return next.release_at;
 }
 
 u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now)

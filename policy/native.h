@@ -42,29 +42,29 @@ struct lx_policy {
 	 */
 	void (*enter)(struct lx_state *s, u32 task);
 	/*
-	 * A task's job arrives at `release`, now or later: where no complete has said so. A task that wakes up and has no job that
+	 * A task's job arrives at `release_at`, now or later: where no complete has said so. A task that wakes up and has no job that
 	 * goes on has a new one (lx_policy_wake_up). `now` is LX_NEVER before time begins.
 	 */
-	void (*arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now);
+	void (*arrive)(struct lx_state *s, u32 task, u64 release_at, u32 cpu, u64 now);
 	/* At s->next_due, and again until it returns LX_NONE: the first group whose jobs are to be released. No actions. */
 	u32 (*take_due)(struct lx_state *s, u64 now);
 	/* The jobs of a group that take_due returned are released: when its interrupt is handled, on the group's CPU. */
 	void (*release_group)(struct lx_state *s, u32 group, u64 now);
 	/* At s->next_timer, or later, after what take_due had: the policy's own timer has come. Null: s->next_timer is LX_NEVER. */
 	void (*timer)(struct lx_state *s, u32 cpu, u64 now);
-	/* The job that `cpu` runs has ended; the next one of its task arrives at `next_release`, or LX_NEVER. */
-	void (*complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
+	/* The job that `cpu` runs has ended; the next one of its task arrives at `next_release_at`, or LX_NEVER. */
+	void (*complete)(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now);
 	/* `cpu` was kicked, or its job has ended: it follows its link. Returns the task that it runs from now on, or LX_NONE. */
 	u32 (*reschedule)(struct lx_state *s, u32 cpu, u64 now);
 	/* Complete and reschedule in one; null: the policy's operations have several steps. */
-	u32 (*finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
+	u32 (*finish)(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now);
 	/*
-	 * The task has run, and used `used` ns of its budget since this was last called: before each of complete, finish, suspend,
+	 * The task has run, and used `used_ns` ns of its budget since this was last called: before each of complete, finish, suspend,
 	 * exhaust and reschedule on the CPU that runs it, and as often as the host likes besides. A host calls it if budgets are
 	 * enforced, if the policy counts use (counts_use), or if the host ever asks lx_policy_wake_up; nothing reads it otherwise.
 	 * No actions.
 	 */
-	void (*consume)(struct lx_state *s, u32 task, u64 used);
+	void (*consume)(struct lx_state *s, u32 task, u64 used_ns);
 	/* The job that `cpu` runs has no budget left, and budgets are enforced: as soon as the host sees it after consume. */
 	void (*exhaust)(struct lx_state *s, u32 cpu, u64 now);
 	/* After LX_STEP: the operation in progress on `cpu` goes on, under the locks that it asked for. */
@@ -79,9 +79,9 @@ struct lx_policy {
 	 * Where the release queue has a lock of its own (push_pull.h), complete and exhaust in two parts, of which the first returns
 	 * when the task's job is to be released, for the second, or LX_NEVER; null otherwise.
 	 */
-	u64 (*complete_here)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
+	u64 (*complete_here)(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now);
 	u64 (*exhaust_here)(struct lx_state *s, u32 cpu, u64 now);
-	void (*await)(struct lx_state *s, u32 task, u64 time, u32 cpu);
+	void (*await)(struct lx_state *s, u32 task, u64 release_at, u32 cpu);
 	/* The locks to take before the entry point for an event on `cpu` (lx_locks); null: the instance has one lock. */
 	u32 (*lock_of)(const struct lx_state *s, u32 event, u32 cpu);
 };
@@ -98,27 +98,27 @@ LX_POLICIES(LX_DECLARE)
 size_t lx_policy_size(const struct lx_config *config);
 /* Makes `memory`, zeroed and of that size, an instance; the caller then sets task parameters and calls init. */
 struct lx_state *lx_policy_lay_out(void *memory, const struct lx_config *config);
-/* When the next server period of a task begins; its deadline then is stored at `deadline_abs` (core.h). */
-u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs);
+/* When the next server period of a task begins; its deadline then is stored at `deadline_abs_ns` (core.h). */
+u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs_ns);
 /* What a wake-up of the task means: LX_NEVER, or the release of a new job (wake_up.h). */
 u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
 /* take_due, which is the same for all policies (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
 
 /* What is in admission.h, reserve.h, deferrable.h, claims.h, balance.h, background.h and virtual_time.h, as functions (arithmetic.c). */
-u64 lx_policy_bandwidth(u64 runtime, u64 period);
-u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime, u64 deadline_rel, u64 period);
+u64 lx_policy_bandwidth(u64 runtime_ns, u64 period_ns);
+u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime_ns, u64 deadline_rel_ns, u64 period_ns);
 void lx_policy_admission_replace(struct lx_admission *a, u64 before, u64 after);
-void lx_policy_reserve_charge(struct lx_reserve *r, u64 used, u64 now);
+void lx_policy_reserve_charge(struct lx_reserve *r, u64 used_ns, u64 now);
 u32 lx_policy_reserve_admits(const struct lx_reserve *r, u64 now);
 u64 lx_policy_reserve_left(const struct lx_reserve *r, u64 now);
 u64 lx_policy_reserve_next(const struct lx_reserve *r, u64 now);
-void lx_policy_server_init(struct lx_server *v, u64 start, u64 budget, u64 period);
-u64 lx_policy_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now);
-u64 lx_policy_server_wants(struct lx_server *v, u64 budget, u64 period, u32 quiet, u64 now);
+void lx_policy_server_init(struct lx_server *v, u64 start_at, u64 budget_ns, u64 period_ns);
+u64 lx_policy_server_resize(struct lx_server *v, u64 budget_ns, u64 period_ns, u64 now);
+u64 lx_policy_server_wants(struct lx_server *v, u64 budget_ns, u64 period_ns, u32 quiet, u64 now);
 u32 lx_policy_server_quiet(struct lx_server *v, u64 now);
 void lx_policy_server_advance(struct lx_server *v, u64 now);
-void lx_policy_server_charge(struct lx_server *v, u64 used, u64 now);
+void lx_policy_server_charge(struct lx_server *v, u64 used_ns, u64 now);
 u32 lx_policy_server_goes_first(struct lx_server *v, u64 now);
 u64 lx_policy_server_left(struct lx_server *v, u64 now);
 u64 lx_policy_server_next(struct lx_server *v, u64 now);
@@ -134,9 +134,9 @@ u32 lx_policy_background_is_better_off(struct lx_spot here, struct lx_spot best)
 u32 lx_policy_background_gives(struct lx_load from, u32 waiting, u32 runs, struct lx_load to);
 struct lx_spot lx_policy_spot_to_pull_from(struct lx_spot busiest, struct lx_spot other);
 u32 lx_policy_virtual_before(u64 a, u64 b);
-u64 lx_policy_virtual_after(u64 vtime, u64 had, u32 weight);
-u64 lx_policy_virtual_moved(u64 vtime, u64 from, u64 to);
-u64 lx_policy_virtual_waits(u64 vtime, u64 clock, u64 slice);
-u64 lx_policy_virtual_begins(u64 vtime, u64 clock);
+u64 lx_policy_virtual_after(u64 vtime, u64 had_ns, u32 weight);
+u64 lx_policy_virtual_moved(u64 vtime, u64 from_vtime, u64 to_vtime);
+u64 lx_policy_virtual_waits(u64 vtime, u64 clock_vtime, u64 slice_ns);
+u64 lx_policy_virtual_begins(u64 vtime, u64 clock_vtime);
 
 #endif

@@ -99,12 +99,12 @@ LX_INLINE void lx_push_pull_check_all(struct lx_state *s)
 #endif
 
 /*
- * The task's job is released at `time`, by the timer of `cpu`, which adds to its list. Nothing but the release queue and the
+ * The task's job is released at `release_at`, by the timer of `cpu`, which adds to its list. Nothing but the release queue and the
  * task, which no other CPU looks at, is written: under the release lock, and no other.
  */
-LX_FN void lx_push_pull_await(struct lx_state *s, u32 task, u64 time, u32 cpu)
+LX_FN void lx_push_pull_await(struct lx_state *s, u32 task, u64 release_at, u32 cpu)
 {
-	lx_list_group_add(s, lx_list_await_release(s, cpu, task, time), task);
+	lx_list_group_add(s, lx_list_await_release(s, cpu, task, release_at), task);
 	lx_push_pull_check(s, cpu);
 }
 
@@ -127,15 +127,15 @@ LX_FN void lx_push_pull_release_group(struct lx_state *s, u32 group, u64 now)
 }
 
 /*
- * A task's first job, or its next one after a time without: released at `release`, or now if that has passed, by `cpu`.
+ * A task's first job, or its next one after a time without: released at `release_at`, or now if that has passed, by `cpu`.
  */
-LX_FN void lx_push_pull_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
+LX_FN void lx_push_pull_arrive(struct lx_state *s, u32 task, u64 release_at, u32 cpu, u64 now)
 {
-	u64 ready = lx_next_job(s, task, release);
+	u64 ready_at = lx_next_job(s, task, release_at);
 
 	lx_list_begin(s, cpu);
-	if (lx_is_later(ready, now)) {
-		lx_push_pull_await(s, task, ready, cpu);
+	if (lx_is_later(ready_at, now)) {
+		lx_push_pull_await(s, task, ready_at, cpu);
 	} else {
 		lx_task(s, task)->right = LX_NONE;
 		lx_push_pull_release(s, task, cpu);
@@ -169,29 +169,29 @@ LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
 }
 
 /*
- * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none). All of
+ * The job that `cpu` runs has ended. The next job of its task arrives at `next_release_at` (LX_NEVER: not known, or none). All of
  * complete but the release queue, under the CPU's lock: returns when the next job is to be released, for await, or LX_NEVER.
  */
-LX_FN u64 lx_push_pull_complete_here(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_FN u64 lx_push_pull_complete_here(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
-	u64 ready = LX_NEVER;
+	u64 ready_at = LX_NEVER;
 
 	LX_ASSERT(lx_run_queue(s, cpu)->current == task);
 	lx_list_begin(s, cpu);
-	if (next_release != LX_NEVER)
-		ready = lx_next_job(s, task, next_release);
-	lx_push_pull_vacate(s, cpu, ready > now ? LX_NONE : task);
-	return ready > now ? ready : LX_NEVER;
+	if (next_release_at != LX_NEVER)
+		ready_at = lx_next_job(s, task, next_release_at);
+	lx_push_pull_vacate(s, cpu, ready_at > now ? LX_NONE : task);
+	return ready_at > now ? ready_at : LX_NEVER;
 }
 
 /* The same with the release queue, for a host that needs no locks, or holds both. */
-LX_FN void lx_push_pull_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_FN void lx_push_pull_complete(struct lx_state *s, u32 cpu, u64 next_release_at, u64 now)
 {
-	u64 ready = lx_push_pull_complete_here(s, cpu, next_release, now);
+	u64 ready_at = lx_push_pull_complete_here(s, cpu, next_release_at, now);
 
-	if (ready != LX_NEVER)
-		lx_push_pull_await(s, lx_cpu(s, cpu)->scheduled, ready, cpu);
+	if (ready_at != LX_NEVER)
+		lx_push_pull_await(s, lx_cpu(s, cpu)->scheduled, ready_at, cpu);
 }
 
 /* The job that `cpu` runs waits for something. */
@@ -206,20 +206,20 @@ LX_FN void lx_push_pull_suspend(struct lx_state *s, u32 cpu, u64 now)
 LX_FN u64 lx_push_pull_exhaust_here(struct lx_state *s, u32 cpu, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
-	u64 ready = lx_replenish(s, task, now);
+	u64 ready_at = lx_replenish(s, task, now);
 
 	lx_list_begin(s, cpu);
-	lx_push_pull_vacate(s, cpu, ready > now ? LX_NONE : task);
-	return ready > now ? ready : LX_NEVER;
+	lx_push_pull_vacate(s, cpu, ready_at > now ? LX_NONE : task);
+	return ready_at > now ? ready_at : LX_NEVER;
 }
 
 /* The same with the release queue. */
 LX_FN void lx_push_pull_exhaust(struct lx_state *s, u32 cpu, u64 now)
 {
-	u64 ready = lx_push_pull_exhaust_here(s, cpu, now);
+	u64 ready_at = lx_push_pull_exhaust_here(s, cpu, now);
 
-	if (ready != LX_NEVER)
-		lx_push_pull_await(s, lx_cpu(s, cpu)->scheduled, ready, cpu);
+	if (ready_at != LX_NEVER)
+		lx_push_pull_await(s, lx_cpu(s, cpu)->scheduled, ready_at, cpu);
 }
 
 /* `cpu` runs the first job of its queue from now on, which it returns; then it pushes what waits. */
@@ -250,10 +250,10 @@ LX_FN u32 lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	return first;
 }
 
-/* The task used `used` ns of its budget. */
-LX_FN void lx_push_pull_consume(struct lx_state *s, u32 task, u64 used)
+/* The task used `used_ns` ns of its budget. */
+LX_FN void lx_push_pull_consume(struct lx_state *s, u32 task, u64 used_ns)
 {
-	lx_charge(s, task, used);
+	lx_charge(s, task, used_ns);
 	lx_push_pull_check_all(s);
 }
 

@@ -137,15 +137,15 @@ enum lx_place {
 struct lx_task {
 	/* The present job. */
 	u64 key;
-	u64 release;
-	u64 deadline_abs;
+	u64 release_at;
+	u64 deadline_abs_ns;
 	/* Parameters. */
-	u64 deadline_rel;
-	u64 period;
-	u64 budget;
-	u64 budget_left;
+	u64 deadline_rel_ns;
+	u64 period_ns;
+	u64 budget_ns;
+	u64 budget_left_ns;
 	/* Start of the server period that the budget belongs to. */
-	u64 replenished;
+	u64 replenished_at;
 	u32 priority;
 	/* fpp: the list that its jobs enter. edzl: where it is in the heap of laxities, or LX_NONE. */
 	u32 level;
@@ -241,14 +241,14 @@ struct lx_flight {
 	u32 ended;
 	/* The kind of message that has overtaken that one, or 0; and its release instant. */
 	u32 early;
-	u64 release;
+	u64 release_at;
 };
 
 /* g-edf-mp: a client's message to the DSP (g_edf_mp/mailbox.h). */
 struct lx_message {
-	u64 release;
+	u64 release_at;
 	/* When it was sent. */
-	u64 sent;
+	u64 sent_at;
 	/* 0: the slot is free. */
 	u32 kind;
 	u32 sender;
@@ -271,7 +271,7 @@ struct lx_link {
 
 /* Jobs that one timer releases. Its number is the index of the task that was first in it. */
 struct lx_group {
-	u64 time;
+	u64 release_at;
 	/* Its jobs: a list through `right`, or for gsn-edf the root list of a binomial heap. */
 	u32 head;
 	u32 count;
@@ -322,7 +322,7 @@ struct lx_group {
 struct lx_state {
 	struct lx_config config;
 	/* The earliest pending release instant, or LX_NEVER. The host may read it. */
-	u64 next_due;
+	u64 next_due_at;
 	/*
 	 * Actions of the decision just made: the host reads them and calls nothing before it has. Where calls run at once
 	 * (LX_LISTS), policies with several locks have s->list[cpu] instead, of the CPU that made it.
@@ -347,9 +347,9 @@ struct lx_state {
 	u32 message_mask;
 	u32 mailbox_next;
 	/* When the message that the dedicated processor has read last was sent. */
-	u64 message_sent;
+	u64 message_sent_at;
 	/* When the policy's own timer is due, or LX_NEVER, and on which CPU. The host may read both; none if the policy has no timer. */
-	u64 next_timer;
+	u64 next_timer_at;
 	u32 timer_cpu;
 	/* edzl: how many tasks wait with laxity left. */
 	u32 laxity_count;

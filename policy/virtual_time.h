@@ -20,29 +20,29 @@ LX_INLINE int lx_virtual_before(u64 a, u64 b)
 	return (s64)(a - b) < 0;
 }
 
-/* A task of weight `weight`, above 0, has had the CPU for `had` ns. What is left of its slice does not tell that: a
+/* A task of weight `weight`, above 0, has had the CPU for `had_ns` ns. What is left of its slice does not tell that: a
  * preemption takes the whole slice away. */
-LX_INLINE u64 lx_virtual_after(u64 vtime, u64 had, u32 weight)
+LX_INLINE u64 lx_virtual_after(u64 vtime, u64 had_ns, u32 weight)
 {
-	return vtime + had * LX_WEIGHT_USUAL / weight;
+	return vtime + had_ns * LX_WEIGHT_USUAL / weight;
 }
 
-/* It comes from a queue whose clock shows `from` to one whose clock shows `to`: it keeps its lead over others. */
-LX_INLINE u64 lx_virtual_moved(u64 vtime, u64 from, u64 to)
+/* It comes from a queue whose clock shows `from_vtime` to one whose clock shows `to`: it keeps its lead over others. */
+LX_INLINE u64 lx_virtual_moved(u64 vtime, u64 from_vtime, u64 to_vtime)
 {
-	return vtime - from + to;
+	return vtime - from_vtime + to_vtime;
 }
 
 /* With which virtual time it waits: what it saved by sleeping is limited to one slice. */
-LX_INLINE u64 lx_virtual_waits(u64 vtime, u64 clock, u64 slice)
+LX_INLINE u64 lx_virtual_waits(u64 vtime, u64 clock_vtime, u64 slice_ns)
 {
-	return lx_virtual_before(vtime, clock - slice) ? clock - slice : vtime;
+	return lx_virtual_before(vtime, clock_vtime - slice_ns) ? clock_vtime - slice_ns : vtime;
 }
 
 /* What the queue's clock shows when it begins to run. */
-LX_INLINE u64 lx_virtual_begins(u64 vtime, u64 clock)
+LX_INLINE u64 lx_virtual_begins(u64 vtime, u64 clock_vtime)
 {
-	return lx_virtual_before(clock, vtime) ? vtime : clock;
+	return lx_virtual_before(clock_vtime, vtime) ? vtime : clock_vtime;
 }
 
 #endif

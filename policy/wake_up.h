@@ -32,17 +32,17 @@
 /* The time for which a task's budget is at its bandwidth: min(D, T). */
 LX_INLINE u64 lx_density_span(const struct lx_task *t)
 {
-	return t->deadline_rel < t->period ? t->deadline_rel : t->period;
+	return t->deadline_rel_ns < t->period_ns ? t->deadline_rel_ns : t->period_ns;
 }
 
 /* When the next job of a task may begin whose last one's deadline is past: case 4. */
 LX_INLINE u64 lx_wake_up_late(struct lx_state *s, const struct lx_task *t, u64 now)
 {
-	u64 next = t->replenished + t->period;
+	u64 next_at = t->replenished_at + t->period_ns;
 
-	if (s->config.budget_mode != LX_BUDGET_THROTTLE || t->replenished == LX_NEVER)
+	if (s->config.budget_mode != LX_BUDGET_THROTTLE || t->replenished_at == LX_NEVER)
 		return now;
-	return t->deadline_rel < t->period && next > now ? next : now;
+	return t->deadline_rel_ns < t->period_ns && next_at > now ? next_at : now;
 }
 
 /*
@@ -56,24 +56,24 @@ LX_INLINE u64 lx_wake_up_late(struct lx_state *s, const struct lx_task *t, u64 n
 LX_INLINE u64 lx_wake_up(struct lx_state *s, u32 task, u64 now)
 {
 	struct lx_task *t = lx_task(s, task);
-	u64 span = lx_density_span(t);
-	u64 release = now;
+	u64 span_ns = lx_density_span(t);
+	u64 release_at = now;
 
-	if (now < t->deadline_abs) {
-		struct lx_wide may = lx_wide_product(t->deadline_abs - now, t->budget);
+	if (now < t->deadline_abs_ns) {
+		struct lx_wide may = lx_wide_product(t->deadline_abs_ns - now, t->budget_ns);
 
-		if (!lx_wide_exceeds(lx_wide_product(t->budget_left, span), may))
+		if (!lx_wide_exceeds(lx_wide_product(t->budget_left_ns, span_ns), may))
 			return LX_NEVER;
-		if (t->deadline_rel < t->period) {
+		if (t->deadline_rel_ns < t->period_ns) {
 			/* Less than budget_left, so the quotient fits. */
-			t->budget_left = lx_wide_quotient(may, span);
+			t->budget_left_ns = lx_wide_quotient(may, span_ns);
 			return LX_NEVER;
 		}
 	} else {
-		release = lx_wake_up_late(s, t, now);
+		release_at = lx_wake_up_late(s, t, now);
 	}
 	lx_server_ends(s, task);
-	return release;
+	return release_at;
 }
 
 #endif

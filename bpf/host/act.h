@@ -8,14 +8,14 @@
 /* When the instance's timer is to go off: for a release, or the policy's own reason (native.h: timer). */
 static __always_inline u64 lx_next_instant(struct lx_instance *in)
 {
-	u64 due = LX_READ(in->state.next_due);
+	u64 due_at = LX_READ(in->state.next_due_at);
 #ifdef LX_TIMER
-	u64 own = LX_READ(in->state.next_timer);
+	u64 own_at = LX_READ(in->state.next_timer_at);
 
-	if (own < due)
-		due = own;
+	if (own_at < due_at)
+		due_at = own_at;
 #endif
-	return due;
+	return due_at;
 }
 
 /*
@@ -29,14 +29,14 @@ static __noinline void lx_arm(struct lx_instance *in)
 	if (!has_timers)
 		return;
 	while (tries < 8 && LX_MAY_LOOP) {
-		u64 due = lx_next_instant(in);
+		u64 due_at = lx_next_instant(in);
 
-		in->armed = due;
-		if (due == LX_NEVER)
+		in->armed_at = due_at;
+		if (due_at == LX_NEVER)
 			return;
-		bpf_timer_start(&in->timer, due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
-		__sync_fetch_and_add(&in->armed, 0);
-		if (lx_next_instant(in) >= due)
+		bpf_timer_start(&in->timer, due_at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+		__sync_fetch_and_add(&in->armed_at, 0);
+		if (lx_next_instant(in) >= due_at)
 			return;
 		tries++;
 	}
@@ -47,7 +47,7 @@ static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
 {
 	u32 dedicated = in->state.config.dedicated_cpu;
 
-	if (lx_next_instant(in) < LX_READ(in->armed) && (dedicated == LX_NONE || dedicated == index))
+	if (lx_next_instant(in) < LX_READ(in->armed_at) && (dedicated == LX_NONE || dedicated == index))
 		lx_arm(in);
 }
 

@@ -6,7 +6,7 @@
  * Kernel threads go first: straight to the CPU's own queue. A real-time task is inserted into that queue in one place,
  * dispatch, by the CPU that the policy has linked it to; so there is at most one, and it is what the policy says. Until
  * then it is in custody: with the policy, not in any queue of the kernel's. Everything else waits by virtual time: in one
- * queue for all CPUs (one_queue.h), or in one each (ordinary.h).
+ * queue for all CPUs (one_queue.h), or in one each (many_queues.h).
  */
 #ifndef LX_HOST_CALLBACKS_H
 #define LX_HOST_CALLBACKS_H
@@ -16,7 +16,7 @@
 #include "timers.h"
 
 #ifdef LX_SERVERS
-#include "ordinary.h"
+#include "many_queues.h"
 #else
 #include "one_queue.h"
 #endif
@@ -124,7 +124,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_begun(c, cpu, now);
 	lx_serve(in, c);
-	lx_charge_ordinary(in, c, now);
+	lx_charge_background(in, c, now);
 	task = lx_decide(in, c, now);
 	c->over = task != c->running && (c->over || c->ending != LX_ENDED_NOTHING);
 	LX_COUNT(decisions);
@@ -140,8 +140,8 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	/* It goes on with a new budget, without a switch. */
 	if (runs && task == c->running && (c->ending != LX_ENDED_NOTHING || LX_WATCH_ALWAYS)) {
 		if (c->ending != LX_ENDED_NOTHING)
-			c->since = lx_goes_on_since(in, c, now);
-		lx_watch_budget(in, c, c->since);
+			c->since_at = lx_goes_on_since(in, c, now);
+		lx_watch_budget(in, c, c->since_at);
 	}
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_carried_out(c, now, task, runs);
@@ -178,11 +178,11 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 	}
 	if (lx_dispatch_real_time(cpu, prev))
 		return;
-	if (lx_take_ordinary(cpu))
+	if (lx_take_background(cpu))
 		return;
 	if (goes_on && !lx_real_time(prev)) {
-		if (lx_ordinary_goes_on(cpu, prev))
-			scx_bpf_task_set_slice(prev, background_slice);
+		if (lx_background_goes_on(cpu, prev))
+			scx_bpf_task_set_slice(prev, background_slice_ns);
 	} else if (!lx_take_from_others(cpu)) {
 		lx_look_again(cpu);
 	}
@@ -200,7 +200,7 @@ s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_
 		return cpu;
 	cpu = scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
 	if (idle)
-		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, lx_is_kernel_thread(p) ? SCX_SLICE_DFL : background_slice, 0);
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, lx_is_kernel_thread(p) ? SCX_SLICE_DFL : background_slice_ns, 0);
 	return cpu;
 }
 
@@ -257,7 +257,7 @@ void BPF_STRUCT_OPS(on_enqueue, struct task_struct *p, u64 enq_flags)
 	if (member)
 		lx_enqueue_real_time(p, member);
 	else
-		lx_enqueue_ordinary(p, enq_flags);
+		lx_enqueue_background(p, enq_flags);
 }
 
 /* It leaves custody; a decision for it that is under way will find nothing. */
@@ -303,7 +303,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		return;
 	c->running = LX_NONE;
 	c->awaited = LX_NONE;
-	c->background_since = bpf_ktime_get_ns();
+	c->background_since_at = bpf_ktime_get_ns();
 	in = lx_instance_of(c);
 	if (!in) {
 		lx_begins_beside(c, cpu, p);
@@ -321,30 +321,30 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 
 		LX_WRITE(lx_slot(in, member->index)->custody, 0);
 		c->running = member->index;
-		c->since = now;
+		c->since_at = now;
 		c->over = 0;
 		lx_watch_budget(in, c, now);
 		if (lx_tracing(LX_TRACE_EVENTS)) {
 			lx_trace_task(LX_TRACE_RESUME, cpu, now, c->instance, member->index, p->pid,
 				      lx_slot(in, member->index)->job, 0);
-			if (c->decided && c->decided < now)
-				lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided, now, member->index, 0);
+			if (c->decided_at && c->decided_at < now)
+				lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided_at, now, member->index, 0);
 		}
 		/* It has just become a member, while it ran. */
 		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)
 			lx_kick_cpu(cpu);
 	} else if (!member && !lx_is_kernel_thread(p)) {
 		LX_COUNT(background);
-		lx_ordinary_begins(in, c, cpu, p);
+		lx_background_begins(in, c, cpu, p);
 	}
 	if (!lx_is_kernel_thread(p) && lx_has_to_decide(in, c->index))
 		lx_kick_cpu(cpu);
 }
 
-/* The task has had the CPU for `had` ns. */
-static __always_inline void lx_charge_background(struct task_struct *p, u64 had)
+/* The task has had the CPU for `had_ns` ns. */
+static __always_inline void lx_charge_virtual_time(struct task_struct *p, u64 had_ns)
 {
-	scx_bpf_task_set_dsq_vtime(p, lx_virtual_after(p->scx.dsq_vtime, had, p->scx.weight));
+	scx_bpf_task_set_dsq_vtime(p, lx_virtual_after(p->scx.dsq_vtime, had_ns, p->scx.weight));
 }
 
 void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
@@ -362,8 +362,8 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 				      lx_is_kernel_thread(p), LX_NONE, p->pid, LX_NONE, p->pid);
 		if (!lx_is_kernel_thread(p)) {
 			now = bpf_ktime_get_ns();
-			lx_charge_background(p, now - c->background_since);
-			lx_ordinary_ends(lx_instance_of(c), c, now);
+			lx_charge_virtual_time(p, now - c->background_since_at);
+			lx_background_ends(lx_instance_of(c), c, now);
 		}
 		return;
 	}
@@ -416,15 +416,15 @@ void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
  */
 static __always_inline void lx_note_first_release(struct lx_slot *slot, u32 pid)
 {
-	u64 *first;
+	u64 *first_at;
 
 	if (slot->has_yielded)
 		return;
 	slot->has_yielded = 1;
-	first = bpf_map_lookup_elem(&first_releases, &pid);
-	if (!first)
+	first_at = bpf_map_lookup_elem(&first_releases, &pid);
+	if (!first_at)
 		return;
-	slot->first_release = *first;
+	slot->first_release_at = *first_at;
 	slot->job = 0;
 	bpf_map_delete_elem(&first_releases, &pid);
 }
@@ -448,7 +448,7 @@ static __always_inline void lx_end_job(struct task_struct *p, struct lx_member *
 	LX_WRITE(lx_slot(in, index)->yielded, 1);
 	LX_COUNT(completions);
 	lx_trace_task(LX_TRACE_COMPLETE, cpu, now, member->instance, index, p->pid, lx_slot(in, index)->job,
-		      lx_task(&in->state, index)->deadline_abs);
+		      lx_task(&in->state, index)->deadline_abs_ns);
 }
 
 /* The end of a job; for others, the end of the slice. */
@@ -471,24 +471,24 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 	struct lx_host_cpu *c = lx_host_cpu(scx_bpf_task_cpu(p));
 	struct lx_instance *in;
 	u64 now = bpf_ktime_get_ns();
-	u64 left;
+	u64 left_ns;
 
 	if (!c)
 		return;
 	if (c->running == LX_NONE) {
-		lx_tick_ordinary(c, p, now);
+		lx_tick_background(c, p, now);
 		return;
 	}
 	in = lx_instance_at(c->instance);
 	if (!in)
 		return;
 	lx_charge_running(in, c, now);
-	left = LX_READ(lx_task(&in->state, c->running)->budget_left);
-	if (!has_timers && left == 0)
+	left_ns = LX_READ(lx_task(&in->state, c->running)->budget_left_ns);
+	if (!has_timers && left_ns == 0)
 		lx_budget_ticked(c, scx_bpf_task_cpu(p));
 	/* The reserve only counts while something waits for it. */
-	if (lx_ordinary_is_due(in, c, scx_bpf_task_cpu(p), now) ||
-	    (in->state.config.budget_mode != LX_BUDGET_OFF && left == 0))
+	if (lx_background_is_due(in, c, scx_bpf_task_cpu(p), now) ||
+	    (in->state.config.budget_mode != LX_BUDGET_OFF && left_ns == 0))
 		scx_bpf_task_set_slice(p, 0);
 }
 

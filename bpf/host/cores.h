@@ -18,23 +18,23 @@ SEC("syscall") int size_core(void *context)
 	struct lx_host_core *core = &core_data;
 	struct lx_host_cpu *c = lx_host_cpu(core->cpu);
 	struct lx_instance *in = lx_instance_of(c);
-	u64 budget = core->budget, period = core->period, share = core->share;
+	u64 budget_ns = core->budget_ns, period_ns = core->period_ns, share_ppm = core->share_ppm;
 	u64 now = bpf_ktime_get_ns();
-	u64 from;
+	u64 from_at;
 
 	(void)context;
 	if (!c)
 		return -LX_EINVAL;
 	c->speed = core->speed;
 	c->closed_by = core->closed ? bpf_get_current_pid_tgid() >> 32 : 0;
-	core->from = now;
+	core->from_at = now;
 	if (!in)
-		return period ? -LX_EINVAL : 0;
+		return period_ns ? -LX_EINVAL : 0;
 	bpf_spin_lock(&in->lock);
-	from = lx_server_wants(&c->server, budget, period, lx_is_quiet(in, c), now);
-	in->admission.limit = lx_admission_limit(share);
+	from_at = lx_server_wants(&c->server, budget_ns, period_ns, lx_is_quiet(in, c), now);
+	in->admission.limit = lx_admission_limit(share_ppm);
 	bpf_spin_unlock(&in->lock);
-	core->from = from;
+	core->from_at = from_at;
 	/* Its timer was set for the old size. */
 	lx_kick_cpu(core->cpu);
 	return 0;

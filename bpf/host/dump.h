@@ -20,7 +20,7 @@ void BPF_STRUCT_OPS(on_dump_cpu, struct scx_dump_ctx *context, s32 cpu, bool idl
 		     c->index, idle, own->linked, own->scheduled, own->kicked, c->running);
 	if (c->index == 0)
 		scx_bpf_dump("laxity: now %llu next release %llu armed %llu members %u ready %u due %u\n",
-			     bpf_ktime_get_ns(), in->state.next_due, in->armed, in->members, in->state.ready_count,
+			     bpf_ktime_get_ns(), in->state.next_due_at, in->armed_at, in->members, in->state.ready_count,
 			     in->state.due_count);
 }
 
@@ -39,7 +39,7 @@ void BPF_STRUCT_OPS(on_dump_task, struct scx_dump_ctx *context, struct task_stru
 	scx_bpf_dump("laxity: task %u standing %u custody %u yielded %u job %u\n", member->index, slot->standing,
 		     slot->custody, slot->yielded, slot->job);
 	scx_bpf_dump("laxity: place %u linked %d last %d release %llu deadline %llu budget left %llu\n", t->place,
-		     t->linked_on, t->last_cpu, t->release, t->deadline_abs, t->budget_left);
+		     t->linked_on, t->last_cpu, t->release_at, t->deadline_abs_ns, t->budget_left_ns);
 }
 
 #endif

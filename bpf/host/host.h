@@ -55,8 +55,8 @@ SEC("syscall") int set_up(void *context)
 	in->state.config = setup->config;
 	in->state.bucket_mask = setup->config.batching ? LX_BUCKETS_MAX - 1 : 0;
 	in->cpus = cpus;
-	in->armed = LX_NEVER;
-	lx_admission_init(&in->admission, setup->share, cpus - (setup->config.dedicated_cpu != LX_NONE));
+	in->armed_at = LX_NEVER;
+	lx_admission_init(&in->admission, setup->share_ppm, cpus - (setup->config.dedicated_cpu != LX_NONE));
 	while (i < cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
 		u32 cpu = *LX_AT(setup->cpu, i, LX_CPUS_MAX);
 		struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -67,8 +67,8 @@ SEC("syscall") int set_up(void *context)
 			c->instance = instance;
 			c->index = i;
 			c->running = LX_NONE;
-			c->reserve.period = setup->reserve_period;
-			c->reserve.runtime = setup->reserve_runtime;
+			c->reserve.period_ns = setup->reserve_period_ns;
+			c->reserve.runtime_ns = setup->reserve_runtime_ns;
 		}
 		i++;
 		LX_FORGET(&in->state, i);
@@ -108,12 +108,12 @@ SEC("syscall") int note_pending(void *context)
 }
 
 /* Where there are no timers: when the next is due, for a release or a policy's own, in any instance; written by release_due. */
-u64 next_release SEC(".data.release") = LX_NEVER;
+u64 next_release_at SEC(".data.release") = LX_NEVER;
 
 /* Where there are no timers: a thread of user space calls this at that time, and every now and then. */
 SEC("syscall") int release_due(void *context)
 {
-	u64 next = LX_NEVER;
+	u64 next_at = LX_NEVER;
 	u32 i = 0;
 
 	(void)context;
@@ -121,19 +121,19 @@ SEC("syscall") int release_due(void *context)
 		struct lx_instance *in = lx_instance_at(i);
 
 		if (in) {
-			u64 due = lx_next_instant(in);
+			u64 due_at = lx_next_instant(in);
 
-			if (due <= bpf_ktime_get_ns()) {
+			if (due_at <= bpf_ktime_get_ns()) {
 				lx_release_pending(in, i);
-				due = lx_next_instant(in);
+				due_at = lx_next_instant(in);
 			}
-			if (due < next)
-				next = due;
+			if (due_at < next_at)
+				next_at = due_at;
 		}
 		i++;
 		LX_FORGET(&lx_loop, i);
 	}
-	next_release = next;
+	next_release_at = next_at;
 	return 0;
 }
 

@@ -217,7 +217,7 @@ s32 BPF_STRUCT_OPS(on_init_task, struct task_struct *p, struct scx_init_task_arg
 
 void BPF_STRUCT_OPS(on_enable, struct task_struct *p)
 {
-	scx_bpf_task_set_dsq_vtime(p, lx_ordinary_start(p));
+	scx_bpf_task_set_dsq_vtime(p, lx_background_start(p));
 }
 
 /*

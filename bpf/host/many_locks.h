@@ -44,12 +44,12 @@ struct {
 #define LX_LOCK_TRIES 40
 
 /* Events that are passed to the policy under locks. */
-enum lx_saying {
-	LX_SAY_STEP = 1,
-	LX_SAY_COMPLETE = 2,
-	LX_SAY_EXHAUST = 3,
-	LX_SAY_SUSPEND = 4,
-	LX_SAY_RESCHEDULE = 5,
+enum lx_invocation {
+	LX_INVOKE_STEP = 1,
+	LX_INVOKE_COMPLETE = 2,
+	LX_INVOKE_EXHAUST = 3,
+	LX_INVOKE_SUSPEND = 4,
+	LX_INVOKE_RESCHEDULE = 5,
 };
 
 static __always_inline struct bpf_res_spin_lock *lx_lock_of_cpu(struct lx_instance *in, u32 index)
@@ -61,24 +61,24 @@ static __always_inline struct bpf_res_spin_lock *lx_lock_of_cpu(struct lx_instan
 }
 
 /* Under the CPU's lock. What comes back is left with the CPU. */
-static __always_inline void lx_say_locked(struct lx_instance *in, struct lx_host_cpu *c, u32 what, u64 time, u64 now)
+static __always_inline void lx_invoke_locked(struct lx_instance *in, struct lx_host_cpu *c, u32 what, u64 next_release_at, u64 now)
 {
 	struct lx_state *s = &in->state;
 	u32 cpu = c->index;
 
-	if (what == LX_SAY_RESCHEDULE) {
+	if (what == LX_INVOKE_RESCHEDULE) {
 		c->next = LX_P(reschedule)(s, cpu, now);
-	} else if (what == LX_SAY_SUSPEND) {
+	} else if (what == LX_INVOKE_SUSPEND) {
 		LX_P(suspend)(s, cpu, now);
-	} else if (what == LX_SAY_COMPLETE) {
+	} else if (what == LX_INVOKE_COMPLETE) {
 #ifdef LX_AWAITS
-		c->ready = LX_P(complete_here)(s, cpu, time, now);
+		c->ready_at = LX_P(complete_here)(s, cpu, next_release_at, now);
 #else
-		LX_P(complete)(s, cpu, time, now);
+		LX_P(complete)(s, cpu, next_release_at, now);
 #endif
 	} else {
 #ifdef LX_AWAITS
-		c->ready = LX_P(exhaust_here)(s, cpu, now);
+		c->ready_at = LX_P(exhaust_here)(s, cpu, now);
 #else
 		LX_P(exhaust)(s, cpu, now);
 #endif
@@ -110,7 +110,7 @@ static __always_inline void lx_give_up(void)
 #define LX_ONCE __weak __attribute__((noinline))
 
 /* An event of this CPU, under its lock. */
-LX_ONCE int lx_say_once(u32 instance, u32 what, u64 time, u64 now)
+LX_ONCE int lx_invoke_once(u32 instance, u32 what, u64 next_release_at, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
 	struct lx_host_cpu *c = lx_host_cpu(bpf_get_smp_processor_id());
@@ -125,7 +125,7 @@ LX_ONCE int lx_say_once(u32 instance, u32 what, u64 time, u64 now)
 		lx_give_up();
 		return 0;
 	}
-	lx_say_locked(in, c, what, time, now);
+	lx_invoke_locked(in, c, what, next_release_at, now);
 	bpf_res_spin_unlock(lock);
 	return 0;
 }
@@ -230,42 +230,42 @@ LX_ONCE int lx_carry_out(u32 instance, u32 cpu, u64 now)
 #endif
 
 /* The job waits for its instant. */
-LX_ONCE int lx_await(u32 instance, u32 index, u64 time, u32 cpu)
+LX_ONCE int lx_await(u32 instance, u32 index, u64 release_at, u32 cpu)
 {
 #ifdef LX_AWAITS
 	struct lx_instance *in = lx_instance_at(instance);
 
 	if (in)
-		LX_UNDER_RELEASE_LOCK(instance, LX_P(await)(&in->state, index, time, cpu));
+		LX_UNDER_RELEASE_LOCK(instance, LX_P(await)(&in->state, index, release_at, cpu));
 #endif
 	return 0;
 }
 
 /* A new job, or the old one again. */
-LX_ONCE int lx_bring(u32 instance, u32 index, u64 release, u32 cpu, u64 now)
+LX_ONCE int lx_bring(u32 instance, u32 index, u64 release_at, u32 cpu, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
 
 	if (!in)
 		return 0;
-	if (release == LX_NEVER)
+	if (release_at == LX_NEVER)
 		LX_P(resume)(&in->state, index, cpu, now);
 	else
-		LX_UNDER_RELEASE_LOCK(instance, LX_P(arrive)(&in->state, index, release, cpu, now));
+		LX_UNDER_RELEASE_LOCK(instance, LX_P(arrive)(&in->state, index, release_at, cpu, now));
 	return 0;
 }
 
 /* An event of this CPU, with all that follows from it. What reschedule gives is in c->next. */
-static __always_inline void lx_say(struct lx_instance *in, struct lx_host_cpu *c, u32 what, u64 time, u64 now)
+static __always_inline void lx_invoke(struct lx_instance *in, struct lx_host_cpu *c, u32 what, u64 next_release_at, u64 now)
 {
 	u32 index = LX_READ(lx_cpu(&in->state, c->index)->scheduled);
 	u32 instance = c->instance;
 
 	c->next = LX_NONE;
-	c->ready = LX_NEVER;
-	lx_say_once(instance, what, time, now);
-	if (c->ready != LX_NEVER)
-		lx_await(instance, index, c->ready, c->index);
+	c->ready_at = LX_NEVER;
+	lx_invoke_once(instance, what, next_release_at, now);
+	if (c->ready_at != LX_NEVER)
+		lx_await(instance, index, c->ready_at, c->index);
 	lx_carry_out(instance, c->index, now);
 }
 
@@ -282,13 +282,13 @@ static __always_inline u32 lx_caller(u32 instance)
 static __always_inline void lx_come_back(struct lx_instance *in, u32 instance, u32 index, u64 now)
 {
 	u32 cpu = lx_caller(instance);
-	u64 release = lx_wake_up(&in->state, index, now);
+	u64 release_at = lx_wake_up(&in->state, index, now);
 
-	if (release != LX_NEVER) {
+	if (release_at != LX_NEVER) {
 		lx_slot(in, index)->job++;
-		lx_slot(in, index)->release = release;
+		lx_slot(in, index)->release_at = release_at;
 	}
-	lx_bring(instance, index, release, cpu, now);
+	lx_bring(instance, index, release_at, cpu, now);
 	lx_carry_out(instance, cpu, now);
 }
 
@@ -301,7 +301,7 @@ static __always_inline void lx_appear(struct lx_instance *in, u32 instance, u32 
 	if (then == LX_THEN_ARRIVE) {
 		u32 cpu = lx_caller(instance);
 
-		slot->release = now;
+		slot->release_at = now;
 		lx_bring(instance, index, now, cpu, now);
 		lx_carry_out(instance, cpu, now);
 	} else if (then == LX_THEN_WAKE) {
@@ -317,7 +317,7 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 
 	if (lx_stands(slot, LX_STANDING_TURN) != LX_THEN_SUSPEND)
 		return;
-	lx_say(in, c, LX_SAY_SUSPEND, 0, now);
+	lx_invoke(in, c, LX_INVOKE_SUSPEND, 0, now);
 	c->ended = 1;
 	if (c->running == index)
 		c->running = LX_NONE;
@@ -332,7 +332,7 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 }
 
 /* Tells the policy what has ended on the CPU: the job of `index`, which it has scheduled there. */
-static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
+static __always_inline void lx_invoke_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	struct lx_state *s = &in->state;
@@ -344,11 +344,11 @@ static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cp
 		slot->yielded = 0;
 		c->ending = LX_ENDED_JOB;
 		slot->job++;
-		lx_say(in, c, LX_SAY_COMPLETE, lx_following_release(in, index), now);
-	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
+		lx_invoke(in, c, LX_INVOKE_COMPLETE, lx_following_release(in, index), now);
+	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left_ns == 0) {
 		c->ending = LX_ENDED_BUDGET;
 		c->replenishment = lx_next_replenishment(s, index);
-		lx_say(in, c, LX_SAY_EXHAUST, 0, now);
+		lx_invoke(in, c, LX_INVOKE_EXHAUST, 0, now);
 	}
 }
 
@@ -365,9 +365,9 @@ static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu 
 	c->ending_task = index;
 	/* After an end, what is scheduled there is out of date: its job may be anywhere by now. */
 	if (index != LX_NONE && !c->ended)
-		lx_say_end(in, c, index, now);
+		lx_invoke_end(in, c, index, now);
 	c->ended = 0;
-	lx_say(in, c, LX_SAY_RESCHEDULE, 0, now);
+	lx_invoke(in, c, LX_INVOKE_RESCHEDULE, 0, now);
 	return c->next;
 }
 
@@ -435,16 +435,16 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 	u32 instance = c->instance;
 	u32 cpu = c->index;
 	u64 now = bpf_ktime_get_ns();
-	u64 begin = now;
-	u64 due = LX_READ(in->armed);
+	u64 begin_at = now;
+	u64 due_at = LX_READ(in->armed_at);
 	bool released = false;
 
 	if (dedicated != LX_NONE && dedicated != cpu)
 		return;
 	/* The timer has gone off, or has yet to. */
-	if (due == LX_NEVER)
-		due = LX_READ(in->went_off);
-	while (LX_READ(in->state.next_due) <= now && LX_MAY_LOOP) {
+	if (due_at == LX_NEVER)
+		due_at = LX_READ(in->went_off_at);
+	while (LX_READ(in->state.next_due_at) <= now && LX_MAY_LOOP) {
 		if (!lx_release_next_group(instance, cpu, now))
 			break;
 		lx_carry_out(instance, cpu, now);
@@ -452,18 +452,18 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 		released = true;
 	}
 	if (released && (lx_tracing(LX_TRACE_EVENTS) || lx_sampling())) {
-		lx_trace_released(due, begin);
+		lx_trace_released(due_at, begin_at);
 		now = bpf_ktime_get_ns();
 	}
 #ifdef LX_MESSAGES
 	while (lx_take_message(instance, cpu, now) && LX_MAY_LOOP) {
-		begin = now;
+		begin_at = now;
 		lx_carry_out(instance, cpu, now);
 		now = bpf_ktime_get_ns();
-		lx_sample_message(LX_READ(in->state.message_sent), begin, now);
+		lx_sample_message(LX_READ(in->state.message_sent_at), begin_at, now);
 	}
 #endif
-	if (LX_READ(in->state.next_due) != LX_READ(in->armed))
+	if (LX_READ(in->state.next_due_at) != LX_READ(in->armed_at))
 		lx_arm(in);
 }
 

@@ -37,9 +37,9 @@ struct lx_slot {
 	u32 has_yielded;
 	u32 unused;
 	/* Where its job ends the first time it yields, if not 0: the synchronous release. */
-	u64 first_release;
+	u64 first_release_at;
 	/* The release of its present job: the policy may hear of that later, from a message. */
-	u64 release;
+	u64 release_at;
 	u64 bandwidth;
 };
 
@@ -48,8 +48,8 @@ struct lx_instance {
 	u32 cpus;
 	struct bpf_timer timer;
 	/* The instant that the release timer was last set to, and the one that it went off for last. */
-	u64 armed;
-	u64 went_off;
+	u64 armed_at;
+	u64 went_off_at;
 	u32 free;
 	u32 members;
 	struct lx_admission admission;
@@ -71,7 +71,7 @@ struct lx_host_cpu {
 	u32 running;
 	/* The policy has heard of the end of what it has scheduled here, and this CPU has not decided since. */
 	u32 ended;
-	u64 since;
+	u64 since_at;
 	/* When the first kick was sent to it that no decision has taken yet; 0: none. By which CPU. */
 	u64 kicked_at;
 	u32 kicked_by;
@@ -84,31 +84,31 @@ struct lx_host_cpu {
 	u32 next;
 	/* Why its last decision gave way to background work (enum lx_other); LX_OTHER_IDLE: it did not. */
 	u32 gave_way;
-	u64 ready;
+	u64 ready_at;
 	/* The job of the task on it is over, and the task has not left it: that time is no job's. From yield or a decision on. */
 	u32 over;
 	/* When the present decision began; 0: none is under way. Kept while events are recorded. */
-	u64 begun;
+	u64 begun_at;
 	/* When the last decision ended. `awaited`: the task that it chose, until that runs; then LX_NONE. */
-	u64 decided;
+	u64 decided_at;
 	u32 awaited;
 	u32 unused;
 	/* The instant that the budget timer was last set to; 0: it has gone off. */
-	u64 budget_due;
+	u64 budget_due_at;
 	/* Since when a task that is no member has had this CPU, if one has. */
-	u64 background_since;
+	u64 background_since_at;
 	struct lx_reserve reserve;
 #ifdef LX_SERVERS
 	/* Under the lock of its instance. */
 	struct lx_server server;
 	/* Background work that runs is charged to the server up to here. */
-	u64 charged;
+	u64 charged_at;
 	/* The virtual time of its background work. */
 	u64 vtime_now;
 	/* Relative to that of other CPUs; 0: it is not there. */
 	u32 speed;
 	/* Background work runs. `shown`: the reason, as the trace has it. */
-	u32 ordinary;
+	u32 background;
 	u32 shown;
 	/* See LX_FORGET: of this CPU's loops, which nothing interrupts. */
 	u32 forget;
@@ -242,9 +242,9 @@ const volatile bool has_timers = true;
 /* A fault on request, for the tests of the oracles: one of so many kicks is forgotten; 0: none. */
 const volatile u32 kicks_forgotten = 0;
 /* Another one: budget timers are set so much too late, in ns. */
-const volatile u64 budgets_late = 0;
+const volatile u64 budgets_late_ns = 0;
 /* Slice of what is not real-time. */
-const volatile u64 background_slice = 5000000;
+const volatile u64 background_slice_ns = 5000000;
 
 _Static_assert(LX_TASKS_MAX == LX_HOST_TASKS && LX_CPUS_MAX == LX_HOST_CPUS, "user space is told other capacities");
 

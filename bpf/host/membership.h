@@ -80,21 +80,21 @@ static __always_inline bool lx_is_closed(struct lx_instance *in)
 /* The deadline or the period that orders tasks under fixed priorities: the shorter, the higher the priority. */
 static __always_inline u32 lx_priority_of(const struct lx_parameters *wanted)
 {
-	u64 span = by_deadline ? wanted->deadline : wanted->period;
+	u64 span_ns = by_deadline ? wanted->deadline_rel_ns : wanted->period_ns;
 
 	/* In ns it fits: LX_HOST_PERIOD_MAX. */
-	return span;
+	return span_ns;
 }
 
 /* Under the instance's lock: the task's parameters, from its next job on. */
 static __always_inline void lx_set_parameters(struct lx_instance *in, u32 index, const struct lx_parameters *wanted)
 {
 	struct lx_task *t = lx_task(&in->state, index);
-	u64 bandwidth = lx_admission_bandwidth(wanted->runtime, wanted->period);
+	u64 bandwidth = lx_admission_bandwidth(wanted->runtime_ns, wanted->period_ns);
 
-	t->deadline_rel = wanted->deadline;
-	t->period = wanted->period;
-	t->budget = wanted->runtime;
+	t->deadline_rel_ns = wanted->deadline_rel_ns;
+	t->period_ns = wanted->period_ns;
+	t->budget_ns = wanted->runtime_ns;
 	t->priority = lx_priority_of(wanted);
 	lx_admission_replace(&in->admission, lx_slot(in, index)->bandwidth, bandwidth);
 	lx_slot(in, index)->bandwidth = bandwidth;
@@ -107,7 +107,7 @@ static __always_inline int lx_errno_of(u32 refused)
 
 static __always_inline u32 lx_admits(struct lx_instance *in, u64 before, const struct lx_parameters *wanted)
 {
-	return lx_admission_admits(&in->admission, before, wanted->runtime, wanted->deadline, wanted->period);
+	return lx_admission_admits(&in->admission, before, wanted->runtime_ns, wanted->deadline_rel_ns, wanted->period_ns);
 }
 
 /* A member gets other parameters, or keeps its own. Under no lock. */
@@ -173,7 +173,7 @@ static __noinline int lx_ask(struct task_struct *p, struct lx_member *member, co
 
 	if (!wanted || !lx_is_capable())
 		return -LX_EPERM;
-	if (wanted->period > LX_HOST_PERIOD_MAX)
+	if (wanted->period_ns > LX_HOST_PERIOD_MAX)
 		return -LX_EINVAL;
 	if (member->joined)
 		return lx_readmit(member, wanted);

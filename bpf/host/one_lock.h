@@ -51,7 +51,7 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 }
 
 /* Tells the policy what has ended on the CPU: the job of `index`, which it has scheduled there. */
-static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
+static __always_inline void lx_invoke_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	struct lx_state *s = &in->state;
@@ -63,7 +63,7 @@ static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cp
 		c->ending = LX_ENDED_JOB;
 		slot->job++;
 		LX_P(complete)(s, c->index, lx_following_release(in, index), now);
-	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
+	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left_ns == 0) {
 		c->ending = LX_ENDED_BUDGET;
 		c->replenishment = lx_next_replenishment(s, index);
 		LX_P(exhaust)(s, c->index, now);
@@ -84,7 +84,7 @@ static __always_inline u32 lx_decide_locked(struct lx_instance *in, struct lx_ho
 	c->ending_task = index;
 	/* After an end, what is scheduled there is out of date: its job may be anywhere by now. */
 	if (index != LX_NONE && !c->ended)
-		lx_say_end(in, c, index, now);
+		lx_invoke_end(in, c, index, now);
 	lx_collect(s, out);
 	c->ended = 0;
 	index = LX_P(reschedule)(s, c->index, now);
@@ -100,18 +100,18 @@ static __always_inline void lx_appear_locked(struct lx_instance *in, u32 cpu, u3
 	u32 then = lx_stands(slot, LX_STANDING_COME);
 
 	if (then == LX_THEN_ARRIVE) {
-		slot->release = now;
+		slot->release_at = now;
 		LX_P(arrive)(s, index, now, cpu, now);
 		lx_collect(s, out);
 	} else if (then == LX_THEN_WAKE) {
-		u64 release = lx_wake_up(s, index, now);
+		u64 release_at = lx_wake_up(s, index, now);
 
-		if (release == LX_NEVER) {
+		if (release_at == LX_NEVER) {
 			LX_P(resume)(s, index, cpu, now);
 		} else {
 			slot->job++;
-			slot->release = release;
-			LX_P(arrive)(s, index, release, cpu, now);
+			slot->release_at = release_at;
+			LX_P(arrive)(s, index, release_at, cpu, now);
 		}
 		lx_collect(s, out);
 	}
@@ -192,7 +192,7 @@ static __noinline int lx_timer_pending(struct lx_instance *in, u32 instance)
 	u64 now = bpf_ktime_get_ns();
 	u32 here = lx_here(in, instance);
 
-	if (!list || LX_READ(in->state.next_timer) > now)
+	if (!list || LX_READ(in->state.next_timer_at) > now)
 		return 0;
 	lx_lock(in);
 	LX_P(timer)(&in->state, here, now);

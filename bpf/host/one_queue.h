@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Background work under most policies: one queue for all CPUs, by virtual time; each takes from it what
- * real-time work leaves, or what the reserve gives. ordinary.h has the same names for a queue per CPU.
+ * real-time work leaves, or what the reserve gives. many_queues.h has the same names for a queue per CPU.
  */
 #ifndef LX_HOST_ONE_QUEUE_H
 #define LX_HOST_ONE_QUEUE_H
@@ -28,26 +28,26 @@ static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 	return -1;
 }
 
-static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_flags)
+static __always_inline void lx_enqueue_background(struct task_struct *p, u64 enq_flags)
 {
-	u64 vtime = lx_virtual_waits(p->scx.dsq_vtime, background_now, background_slice);
+	u64 vtime = lx_virtual_waits(p->scx.dsq_vtime, background_now, background_slice_ns);
 	s32 cpu;
 
-	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, background_slice, vtime, enq_flags);
+	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, background_slice_ns, vtime, enq_flags);
 	cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
 	if (cpu >= 0)
 		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
 }
 
 /* The virtual time at which a task begins. */
-static __always_inline u64 lx_ordinary_start(struct task_struct *p)
+static __always_inline u64 lx_background_start(struct task_struct *p)
 {
 	(void)p;
 	return background_now;
 }
 
 /* A task that waits gets the CPU. */
-static __always_inline bool lx_take_ordinary(u32 cpu)
+static __always_inline bool lx_take_background(u32 cpu)
 {
 	(void)cpu;
 	return scx_bpf_dsq_move_to_local(LX_BACKGROUND);
@@ -66,7 +66,7 @@ static __always_inline bool lx_take_from_others(u32 cpu)
 }
 
 /* Whether a background task that runs, and has nothing to give way to, goes on here. */
-static __always_inline bool lx_ordinary_goes_on(u32 cpu, struct task_struct *p)
+static __always_inline bool lx_background_goes_on(u32 cpu, struct task_struct *p)
 {
 	(void)cpu;
 	(void)p;
@@ -79,7 +79,7 @@ static __always_inline bool lx_gives_way(struct lx_instance *in, struct lx_host_
 	(void)in;
 	(void)prev;
 	/* What waits may be gone by now, or not be allowed here: then there is nothing to give way to. */
-	if (lx_claim_without_server(&c->reserve, now) == LX_CLAIM_REAL_TIME || !lx_take_ordinary(cpu))
+	if (lx_claim_without_server(&c->reserve, now) == LX_CLAIM_REAL_TIME || !lx_take_background(cpu))
 		return false;
 	LX_COUNT(reserved);
 	c->gave_way = LX_OTHER_RESERVE;
@@ -87,7 +87,7 @@ static __always_inline bool lx_gives_way(struct lx_instance *in, struct lx_host_
 }
 
 /* Whether background work that waits is to have the CPU, on which real-time work runs. */
-static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
+static __always_inline bool lx_background_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	(void)in;
 	(void)cpu;
@@ -95,7 +95,7 @@ static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx
 }
 
 /* The task, which is no member, has the CPU now. */
-static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
+static __always_inline void lx_background_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
 {
 	(void)in;
 	(void)c;
@@ -104,7 +104,7 @@ static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx
 }
 
 /* The running task has had the CPU until now; it may go on or not. */
-static __always_inline void lx_charge_ordinary(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+static __always_inline void lx_charge_background(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	(void)in;
 	(void)c;
@@ -119,7 +119,7 @@ static __always_inline void lx_note_quiet(struct lx_instance *in, struct lx_host
 	(void)now;
 }
 
-static __always_inline void lx_ordinary_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+static __always_inline void lx_background_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	(void)in;
 	(void)c;
@@ -127,7 +127,7 @@ static __always_inline void lx_ordinary_ends(struct lx_instance *in, struct lx_h
 }
 
 /* A tick, while it runs. */
-static __always_inline void lx_tick_ordinary(struct lx_host_cpu *c, struct task_struct *p, u64 now)
+static __always_inline void lx_tick_background(struct lx_host_cpu *c, struct task_struct *p, u64 now)
 {
 	(void)c;
 	(void)p;

@@ -38,20 +38,20 @@ static __always_inline u32 lx_wish_of(const struct task_struct *p, const struct 
 		policy = p->policy;
 	if (policy != SCHED_EXT_POLICY || request->flags & LX_KEEP_PARAMETERS)
 		return LX_WISH_OTHER;
-	return request->wanted.period || request->wanted.deadline ? LX_WISH_REAL_TIME : LX_WISH_BACKGROUND;
+	return request->wanted.period_ns || request->wanted.deadline_rel_ns ? LX_WISH_REAL_TIME : LX_WISH_BACKGROUND;
 }
 
 static __always_inline void lx_request_of_attributes(struct lx_request *request, const struct sched_attr *attributes)
 {
-	u64 deadline = attributes->sched_deadline;
-	u64 period = attributes->sched_period;
+	u64 deadline_rel_ns = attributes->sched_deadline;
+	u64 period_ns = attributes->sched_period;
 
 	request->policy = attributes->sched_policy;
 	request->flags = attributes->sched_flags;
-	request->wanted.runtime = attributes->sched_runtime;
+	request->wanted.runtime_ns = attributes->sched_runtime;
 	/* One that is not said is the other, as for SCHED_DEADLINE. */
-	request->wanted.deadline = deadline ?: period;
-	request->wanted.period = period ?: deadline;
+	request->wanted.deadline_rel_ns = deadline_rel_ns ?: period_ns;
+	request->wanted.period_ns = period_ns ?: deadline_rel_ns;
 }
 
 /* A system call that is under way: its number, second and third argument. */

@@ -32,16 +32,16 @@ static __always_inline struct lx_ring *lx_sampling(void)
 	return ring && *(volatile u32 *)&ring->wanted ? ring : NULL;
 }
 
-/* A sample from `begin` to `end` on this CPU; if `end` is before `begin`, nothing. */
-static __noinline void lx_sample(u32 kind, u64 begin, u64 end)
+/* A sample from `begin_at` to `end_at` on this CPU; if `end_at` is before `begin_at`, nothing. */
+static __noinline void lx_sample(u32 kind, u64 begin_at, u64 end_at)
 {
 	struct lx_ring *ring = lx_sampling();
 
-	if (!ring || end < begin)
+	if (!ring || end_at < begin_at)
 		return;
 	struct lx_record record = {
-		.time_ns = begin,
-		.argument = end - begin,
+		.time_ns = begin_at,
+		.argument = end_at - begin_at,
 		.kind = kind,
 		.cpu = bpf_get_smp_processor_id(),
 		.task = LX_NONE,
@@ -52,22 +52,22 @@ static __noinline void lx_sample(u32 kind, u64 begin, u64 end)
 	lx_ring_write(ring, &record);
 }
 
-/* A release interrupt for the instant `due`, handled from `begin` to `end`. */
-static __always_inline void lx_sample_release(u64 due, u64 begin, u64 end)
+/* A release interrupt for the instant `due_at`, handled from `begin_at` to `end_at`. */
+static __always_inline void lx_sample_release(u64 due_at, u64 begin_at, u64 end_at)
 {
 	if (!lx_sampling())
 		return;
-	lx_sample(LX_SAMPLE_RELEASE_LATENCY, due, begin);
-	lx_sample(LX_SAMPLE_RELEASE, begin, end);
+	lx_sample(LX_SAMPLE_RELEASE_LATENCY, due_at, begin_at);
+	lx_sample(LX_SAMPLE_RELEASE, begin_at, end_at);
 }
 
-/* A message sent at `sent` to the dedicated processor, handled from `begin` to `end`. */
-static __always_inline void lx_sample_message(u64 sent, u64 begin, u64 end)
+/* A message sent at `sent_at` to the dedicated processor, handled from `begin_at` to `end_at`. */
+static __always_inline void lx_sample_message(u64 sent_at, u64 begin_at, u64 end_at)
 {
 	if (!lx_sampling())
 		return;
-	lx_sample(LX_SAMPLE_REQUEST_LATENCY, sent, begin);
-	lx_sample(LX_SAMPLE_DSP_HANDLER, begin, end);
+	lx_sample(LX_SAMPLE_REQUEST_LATENCY, sent_at, begin_at);
+	lx_sample(LX_SAMPLE_DSP_HANDLER, begin_at, end_at);
 }
 
 #endif

@@ -19,48 +19,48 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct lx_ordinary_times);
-} ordinary_times SEC(".maps");
+	__type(value, struct lx_background_times);
+} background_times SEC(".maps");
 
-static __always_inline void lx_count_time(u32 why, u64 used)
+static __always_inline void lx_count_time(u32 why, u64 used_ns)
 {
 	u32 zero = 0;
-	struct lx_ordinary_times *times = bpf_map_lookup_elem(&ordinary_times, &zero);
+	struct lx_background_times *times = bpf_map_lookup_elem(&background_times, &zero);
 
 	if (!times)
 		return;
 	if (why == LX_OTHER_SERVER)
-		times->server += used;
+		times->server_ns += used_ns;
 	else if (why == LX_OTHER_RESERVE)
-		times->reserve += used;
+		times->reserve_ns += used_ns;
 	else
-		times->background += used;
+		times->background_ns += used_ns;
 }
 
 /* What runs on the CPU has had it until now: background work is charged to the server, whether or not it needed
  * it. */
-int __noinline lx_charge_ordinary_on(u32 cpu, u64 now)
+int __noinline lx_charge_background_on(u32 cpu, u64 now)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
-	u64 used;
+	u64 used_ns;
 
 	if (!c || !in)
 		return 0;
-	used = now > c->charged ? now - c->charged : 0;
-	if (!c->ordinary)
+	used_ns = now > c->charged_at ? now - c->charged_at : 0;
+	if (!c->background)
 		return 0;
 	bpf_spin_lock(&in->lock);
-	lx_server_charge(&c->server, used, now);
+	lx_server_charge(&c->server, used_ns, now);
 	bpf_spin_unlock(&in->lock);
-	c->charged = now;
-	lx_count_time(c->gave_way, used);
+	c->charged_at = now;
+	lx_count_time(c->gave_way, used_ns);
 	return 0;
 }
 
-static __always_inline int lx_charge_ordinary(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+static __always_inline int lx_charge_background(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
-	return lx_charge_ordinary_on(lx_kernel_cpu(in, c->index), now);
+	return lx_charge_background_on(lx_kernel_cpu(in, c->index), now);
 }
 
 /* Under the instance's lock: whether no job of its tasks is pending. */
@@ -75,7 +75,7 @@ int __noinline lx_note_quiet_on(u32 cpu, u64 now)
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
 	u32 zero = 0;
-	struct lx_ordinary_times *times = bpf_map_lookup_elem(&ordinary_times, &zero);
+	struct lx_background_times *times = bpf_map_lookup_elem(&background_times, &zero);
 	bool quiet;
 
 	if (!c || !in)
@@ -86,7 +86,7 @@ int __noinline lx_note_quiet_on(u32 cpu, u64 now)
 		lx_server_quiet(&c->server, now);
 	bpf_spin_unlock(&in->lock);
 	if (quiet && times)
-		times->quiet = now;
+		times->quiet_at = now;
 	return 0;
 }
 
@@ -116,13 +116,13 @@ static __always_inline u32 lx_why_first(struct lx_instance *in, struct lx_host_c
 	return lx_why_first_on(lx_kernel_cpu(in, c->index), now);
 }
 
-static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due)
+static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due_at)
 {
-	if (due == LX_NEVER)
+	if (due_at == LX_NEVER)
 		return;
-	c->budget_due = due + budgets_late;
+	c->budget_due_at = due_at + budgets_late_ns;
 	if (has_timers)
-		bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+		bpf_timer_start(&c->timer, c->budget_due_at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
 
 /* Background work goes before real-time work here from now on, by its server: until the budget is used up. */
@@ -130,14 +130,14 @@ int __noinline lx_watch_server_on(u32 cpu, u64 now)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
-	u64 left;
+	u64 left_ns;
 
 	if (!c || !in)
 		return 0;
 	bpf_spin_lock(&in->lock);
-	left = lx_server_left(&c->server, now);
+	left_ns = lx_server_left(&c->server, now);
 	bpf_spin_unlock(&in->lock);
-	lx_set_timer(c, left == LX_NEVER ? LX_NEVER : now + left);
+	lx_set_timer(c, left_ns == LX_NEVER ? LX_NEVER : now + left_ns);
 	return 0;
 }
 
@@ -155,18 +155,18 @@ int __noinline lx_watch_budget_on(u32 cpu, u64 now)
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
 	struct lx_state *s;
-	u64 due = LX_NEVER;
-	u64 next;
+	u64 due_at = LX_NEVER;
+	u64 next_at;
 
 	if (!c || !in)
 		return 0;
 	s = &in->state;
 	bpf_spin_lock(&in->lock);
-	next = lx_server_next(&c->server, now);
+	next_at = lx_server_next(&c->server, now);
 	bpf_spin_unlock(&in->lock);
 	if (s->config.budget_mode != LX_BUDGET_OFF)
-		due = now + LX_READ(lx_task(s, c->running)->budget_left);
-	lx_set_timer(c, next > now && next < due ? next : due);
+		due_at = now + LX_READ(lx_task(s, c->running)->budget_left_ns);
+	lx_set_timer(c, next_at > now && next_at < due_at ? next_at : due_at);
 	return 0;
 }
 

@@ -22,19 +22,19 @@ struct lx_host_setup {
 	u32 reserved;
 	struct lx_config config;
 	/* What real-time tasks may be admitted for, of each CPU, in millionths. */
-	u64 share;
+	u64 share_ppm;
 	/* sched_rt_period_us and sched_rt_runtime_us, in ns. */
-	u64 reserve_period;
-	u64 reserve_runtime;
+	u64 reserve_period_ns;
+	u64 reserve_runtime_ns;
 	u32 cpu[LX_HOST_CPUS];
 	u32 socket[LX_HOST_CPUS];
 };
 
 /* What a task has asked for, in ns. */
 struct lx_parameters {
-	u64 runtime;
-	u64 deadline;
-	u64 period;
+	u64 runtime_ns;
+	u64 deadline_rel_ns;
+	u64 period_ns;
 };
 
 /* A core of a policy with servers (amp-rm): for size_core. */
@@ -44,10 +44,10 @@ struct lx_host_core {
 	/* Relative to the other cores'; 0: it is not there. */
 	u32 speed;
 	/* Of its server, in ns; a period of 0: none. */
-	u64 budget;
-	u64 period;
+	u64 budget_ns;
+	u64 period_ns;
 	/* What real-time tasks may be admitted for, in millionths of it. */
-	u64 share;
+	u64 share_ppm;
 	/* Only the process that writes this may admit tasks there, or change those that are there: their deadlines
 	 * have been proven. */
 	u64 closed;
@@ -55,18 +55,18 @@ struct lx_host_core {
 	 * The answer: from which instant on the server has that size, in ns of CLOCK_MONOTONIC. LX_NEVER: as soon as no real-time
 	 * job of the core is pending, as its period is another one.
 	 */
-	u64 from;
+	u64 from_at;
 };
 
 /* Time of background work on a core with a server, in ns. */
-struct lx_ordinary_times {
+struct lx_background_times {
 	/* Before real-time work, by the server and by the reserve. */
-	u64 server;
-	u64 reserve;
+	u64 server_ns;
+	u64 reserve_ns;
 	/* Where no real-time work wanted the core. */
-	u64 background;
+	u64 background_ns;
 	/* The last instant seen at which no real-time job of the core was pending. */
-	u64 quiet;
+	u64 quiet_at;
 };
 
 /* What happened since the scheduler was attached; per CPU. */

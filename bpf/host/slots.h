@@ -51,7 +51,7 @@ static __always_inline void lx_slot_free(struct lx_instance *in, u32 index)
 	slot->next_free = in->free;
 	in->free = index;
 	/* Levels of fpp leave it out. */
-	lx_task(&in->state, index)->deadline_rel = 0;
+	lx_task(&in->state, index)->deadline_rel_ns = 0;
 }
 
 /* A number for a new task, or LX_NONE. */
@@ -70,34 +70,34 @@ static __always_inline u32 lx_slot_take(struct lx_instance *in, u32 pid)
 	slot->custody = 0;
 	slot->job = 0;
 	slot->has_yielded = 0;
-	slot->first_release = 0;
+	slot->first_release_at = 0;
 	slot->bandwidth = 0;
 	return index;
 }
 
-/* Charges what the CPU has been used for since `since`: to the reserve, and to the budget of the job if that is not over. */
+/* Charges what the CPU has been used for since `since_at`: to the reserve, and to the budget of the job if that is not over. */
 static __always_inline void lx_charge_until(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
-	u64 used = now > c->since ? now - c->since : 0;
+	u64 used_ns = now > c->since_at ? now - c->since_at : 0;
 
 	if (!c->over)
-		LX_P(consume)(&in->state, c->running, used);
-	lx_reserve_charge(&c->reserve, used, now);
-	c->since = now;
+		LX_P(consume)(&in->state, c->running, used_ns);
+	lx_reserve_charge(&c->reserve, used_ns, now);
+	c->since_at = now;
 }
 
 /* When the job after the present one arrives. */
 static __always_inline u64 lx_following_release(struct lx_instance *in, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);
-	u64 first = slot->first_release;
+	u64 first_at = slot->first_release_at;
 
-	slot->first_release = 0;
+	slot->first_release_at = 0;
 	/* What the task did before does not count: a policy that starts now has no record of it. */
-	if (first)
+	if (first_at)
 		lx_server_ends(&in->state, index);
-	slot->release = first ?: lx_task(&in->state, index)->release + lx_task(&in->state, index)->period;
-	return slot->release;
+	slot->release_at = first_at ?: lx_task(&in->state, index)->release_at + lx_task(&in->state, index)->period_ns;
+	return slot->release_at;
 }
 
 /* The task is no member from now on. */

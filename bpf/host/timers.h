@@ -16,18 +16,18 @@
 
 static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 {
-	u64 begin, due;
+	u64 begin_at, due_at;
 	int released;
 
 	(void)map;
-	begin = bpf_ktime_get_ns();
-	due = LX_READ(in->armed);
-	in->went_off = due;
-	in->armed = LX_NEVER;
+	begin_at = bpf_ktime_get_ns();
+	due_at = LX_READ(in->armed_at);
+	in->went_off_at = due_at;
+	in->armed_at = LX_NEVER;
 	released = lx_release_pending(in, *key);
 	/* It may have been set by two CPUs at once for one instant, and go off twice. */
 	if (released && (lx_tracing(LX_TRACE_EVENTS) || lx_sampling()))
-		lx_trace_released(due, begin);
+		lx_trace_released(due_at, begin_at);
 	return 0;
 }
 
@@ -41,18 +41,18 @@ static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
 	lx_kick_cpu(*key);
 	/* Until the kick, and no gap. One that was set anew while this was on its way has yet to go off. */
 	if (lx_trace_budget_overdue(c, *key, bpf_ktime_get_ns()))
-		c->budget_due = 0;
+		c->budget_due_at = 0;
 	return 0;
 }
 
 /* The same where there are no timers, when a tick has found the budget used up. */
 static __always_inline void lx_budget_ticked(struct lx_host_cpu *c, u32 cpu)
 {
-	if (!c->budget_due)
+	if (!c->budget_due_at)
 		return;
 	lx_note_kick(c);
 	if (lx_trace_budget_overdue(c, cpu, bpf_ktime_get_ns()))
-		c->budget_due = 0;
+		c->budget_due_at = 0;
 }
 
 #ifndef LX_SERVERS
@@ -63,14 +63,14 @@ static __always_inline void lx_budget_ticked(struct lx_host_cpu *c, u32 cpu)
 static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	struct lx_state *s = &in->state;
-	u64 left;
+	u64 left_ns;
 
 	if (s->config.budget_mode == LX_BUDGET_OFF)
 		return;
-	left = LX_READ(lx_task(s, c->running)->budget_left);
-	c->budget_due = now + left + budgets_late;
+	left_ns = LX_READ(lx_task(s, c->running)->budget_left_ns);
+	c->budget_due_at = now + left_ns + budgets_late_ns;
 	if (has_timers)
-		bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+		bpf_timer_start(&c->timer, c->budget_due_at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
 #endif
 

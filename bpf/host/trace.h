@@ -22,7 +22,7 @@
 #include "samples.h"
 
 /* A record about a task of an instance. Under no lock. */
-static __always_inline void lx_trace_task(u32 kind, u32 cpu, u64 time, u32 instance, u32 index, u32 pid, u32 job, u64 argument)
+static __always_inline void lx_trace_task(u32 kind, u32 cpu, u64 event_at, u32 instance, u32 index, u32 pid, u32 job, u64 argument)
 {
 	struct lx_ring *ring;
 
@@ -30,20 +30,20 @@ static __always_inline void lx_trace_task(u32 kind, u32 cpu, u64 time, u32 insta
 		return;
 	ring = lx_trace_ring();
 	if (ring)
-		lx_trace_write(ring, kind, cpu, time, pid, index, job, argument, instance);
+		lx_trace_write(ring, kind, cpu, event_at, pid, index, job, argument, instance);
 }
 
 /* The present job of a task, of which the policy may not have heard yet: its release and deadline. */
 static __always_inline void lx_trace_job(struct lx_instance *in, u32 instance, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);
-	u64 deadline = slot->release + lx_task(&in->state, index)->deadline_rel;
+	u64 deadline_abs_ns = slot->release_at + lx_task(&in->state, index)->deadline_rel_ns;
 
-	lx_trace_task(LX_TRACE_RELEASE, LX_NONE, slot->release, instance, index, slot->pid, slot->job, deadline);
+	lx_trace_task(LX_TRACE_RELEASE, LX_NONE, slot->release_at, instance, index, slot->pid, slot->job, deadline_abs_ns);
 }
 
-/* Kernel work on this CPU from `begin` to `end`, for a task or LX_NONE; `what` as its kind says. */
-static __always_inline void lx_trace_work(u32 kind, u64 begin, u64 end, u32 index, u64 what)
+/* Kernel work on this CPU from `begin_at` to `end_at`, for a task or LX_NONE; `what` as its kind says. */
+static __always_inline void lx_trace_work(u32 kind, u64 begin_at, u64 end_at, u32 index, u64 what)
 {
 	struct lx_ring *ring;
 
@@ -51,18 +51,18 @@ static __always_inline void lx_trace_work(u32 kind, u64 begin, u64 end, u32 inde
 		return;
 	ring = lx_trace_ring();
 	if (ring)
-		lx_trace_write(ring, kind, bpf_get_smp_processor_id(), begin, 0, index, LX_NONE, end - begin, what);
+		lx_trace_write(ring, kind, bpf_get_smp_processor_id(), begin_at, 0, index, LX_NONE, end_at - begin_at, what);
 }
 
-/* A release interrupt that began at `begin`, for the instant `due`, and has released something. */
-static __noinline void lx_trace_released(u64 due, u64 begin)
+/* A release interrupt that began at `begin_at`, for the instant `due_at`, and has released something. */
+static __noinline void lx_trace_released(u64 due_at, u64 begin_at)
 {
-	u64 end = bpf_ktime_get_ns();
+	u64 end_at = bpf_ktime_get_ns();
 
-	if (due > begin)
-		due = begin;
-	lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin, end, LX_NONE, due);
-	lx_sample_release(due, begin, end);
+	if (due_at > begin_at)
+		due_at = begin_at;
+	lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin_at, end_at, LX_NONE, due_at);
+	lx_sample_release(due_at, begin_at, end_at);
 }
 
 #endif

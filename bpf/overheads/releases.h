@@ -18,16 +18,16 @@
 #define LX_CLOCK_MONOTONIC 1
 
 /* A timer is due: how late, where its clock is the one we read. */
-static __always_inline void record_latency(u64 due, u32 pid, u32 policy)
+static __always_inline void record_latency(u64 due_at, u32 pid, u32 policy)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct lx_ring *ring = lx_trace_ring();
 
-	if (now < due || !ring)
+	if (now < due_at || !ring)
 		return;
 	struct lx_record record = {
-		.time_ns = due,
-		.argument = now - due,
+		.time_ns = due_at,
+		.argument = now - due_at,
 		.kind = LX_SAMPLE_RELEASE_LATENCY,
 		.cpu = bpf_get_smp_processor_id(),
 		.pid = pid,
@@ -47,14 +47,14 @@ static __always_inline void enter_wakeup(struct hrtimer *timer)
 {
 	struct hrtimer_sleeper *sleeper = bpf_core_cast(timer, struct hrtimer_sleeper);
 	struct task_struct *p = sleeper->task;
-	u64 due;
+	u64 due_at;
 
 	if (!p || !is_real_time(p) || timer->base->clockid != LX_CLOCK_MONOTONIC)
 		return;
-	due = timer->_softexpires;
-	if (!had_stopped_by(p->pid, due))
+	due_at = timer->_softexpires;
+	if (!had_stopped_by(p->pid, due_at))
 		return;
-	record_latency(due, p->pid, p->policy);
+	record_latency(due_at, p->pid, p->policy);
 	enter(LX_FUNCTION_RELEASE, p->pid, p->policy);
 }
 

@@ -177,13 +177,13 @@ LX_FN void lx_dsp_link_step(struct lx_state *s)
 	lx_dsp_settle(s);
 }
 
-/* The task has a job that may run from `ready` on. */
-LX_FN void lx_dsp_release(struct lx_state *s, u32 task, u64 ready, u64 now)
+/* The task has a job that may run from `ready_at` on. */
+LX_FN void lx_dsp_release(struct lx_state *s, u32 task, u64 ready_at, u64 now)
 {
 	u32 dsp = s->config.dedicated_cpu;
 
-	if (lx_is_later(ready, now))
-		lx_binomial_heap_group_add(s, lx_list_await_release(s, dsp, task, ready), task);
+	if (lx_is_later(ready_at, now))
+		lx_binomial_heap_group_add(s, lx_list_await_release(s, dsp, task, ready_at), task);
 	else
 		lx_dsp_ready(s, task);
 }
@@ -209,18 +209,18 @@ LX_FN void lx_dsp_discard(struct lx_state *s, u32 task, u32 sender)
 }
 
 /*
- * The task's job arrives at `release`; kept for later if the message that its predecessor has ended is still on its
+ * The task's job arrives at `release_at`; kept for later if the message that its predecessor has ended is still on its
  * way.
  */
-LX_FN void lx_dsp_arrive(struct lx_state *s, u32 task, u64 release, u64 now)
+LX_FN void lx_dsp_arrive(struct lx_state *s, u32 task, u64 release_at, u64 now)
 {
 	struct lx_flight *flight = lx_flight(s, task);
 
 	if (LX_READ(flight->ended)) {
 		flight->early = LX_MESSAGE_ARRIVE;
-		flight->release = release;
+		flight->release_at = release_at;
 	} else {
-		lx_dsp_release(s, task, lx_next_job(s, task, release), now);
+		lx_dsp_release(s, task, lx_next_job(s, task, release_at), now);
 	}
 }
 
@@ -236,16 +236,16 @@ LX_FN void lx_dsp_resume(struct lx_state *s, u32 task)
 }
 
 /* The job of a discarded task has ended: its next one, if it is known when that arrives. */
-LX_FN void lx_dsp_completed(struct lx_state *s, u32 task, u64 next_release, u64 now)
+LX_FN void lx_dsp_completed(struct lx_state *s, u32 task, u64 next_release_at, u64 now)
 {
 	struct lx_flight *flight = lx_flight(s, task);
 
 	if (flight->early) {
 		flight->early = 0;
-		next_release = flight->release;
+		next_release_at = flight->release_at;
 	}
-	if (next_release != LX_NEVER)
-		lx_dsp_release(s, task, lx_next_job(s, task, next_release), now);
+	if (next_release_at != LX_NEVER)
+		lx_dsp_release(s, task, lx_next_job(s, task, next_release_at), now);
 }
 
 /* The job of a discarded task is suspended, unless it has been resumed, or the next one has arrived, already. */
@@ -258,7 +258,7 @@ LX_FN void lx_dsp_suspended(struct lx_state *s, u32 task, u64 now)
 	if (early == LX_MESSAGE_RESUME)
 		lx_dsp_ready(s, task);
 	else if (early == LX_MESSAGE_ARRIVE)
-		lx_dsp_release(s, task, lx_next_job(s, task, flight->release), now);
+		lx_dsp_release(s, task, lx_next_job(s, task, flight->release_at), now);
 }
 
 #endif

@@ -21,7 +21,7 @@
 
 enum lx_message_kind {
 	LX_MESSAGE_NONE = 0,
-	/* The job has ended; the next one arrives at `release`, or LX_NEVER. */
+	/* The job has ended; the next one arrives at `release_at`, or LX_NEVER. */
 	LX_MESSAGE_COMPLETE = 1,
 	/* The job waits for something. */
 	LX_MESSAGE_SUSPEND = 2,
@@ -29,7 +29,7 @@ enum lx_message_kind {
 	LX_MESSAGE_EXHAUST = 3,
 	/* The suspended job goes on. */
 	LX_MESSAGE_RESUME = 4,
-	/* A job arrives at `release`. */
+	/* A job arrives at `release_at`. */
 	LX_MESSAGE_ARRIVE = 5,
 };
 
@@ -48,15 +48,15 @@ LX_INLINE struct lx_message *lx_mailbox_slot(struct lx_state *s, u32 socket, u32
 }
 
 /* Leaves a message of `sender`, sent now, and tells the DSP. */
-LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 task, u64 release, u64 now)
+LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 task, u64 release_at, u64 now)
 {
 	u32 socket = lx_cpu(s, sender)->socket;
 	u32 n = LX_FETCH_ADD(lx_mailbox(s, socket)->written, 1);
 	struct lx_message *m = lx_mailbox_slot(s, socket, n);
 
 	LX_ASSERT(LX_READ(m->kind) == LX_MESSAGE_NONE);
-	m->release = release;
-	m->sent = now;
+	m->release_at = release_at;
+	m->sent_at = now;
 	m->sender = sender;
 	m->task = task;
 	(void)LX_EXCHANGE(m->kind, kind);
@@ -80,7 +80,7 @@ LX_FN u32 lx_mailbox_take(struct lx_state *s, struct lx_message *copy)
 		s->mailbox_next = socket + 1 < s->config.sockets ? socket + 1 : 0;
 		if (kind != LX_MESSAGE_NONE) {
 			*copy = *m;
-			s->message_sent = m->sent;
+			s->message_sent_at = m->sent_at;
 			box->read++;
 			(void)LX_EXCHANGE(m->kind, LX_MESSAGE_NONE);
 			return kind;
@@ -117,7 +117,7 @@ LX_INLINE void lx_mailboxes_init(struct lx_state *s)
 	}
 	s->message_mask = slots - 1;
 	s->mailbox_next = 0;
-	s->message_sent = 0;
+	s->message_sent_at = 0;
 	while (i < s->config.sockets && LX_MAY_LOOP) {
 		lx_mailbox(s, i)->written = 0;
 		lx_mailbox(s, i)->read = 0;

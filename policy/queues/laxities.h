@@ -22,13 +22,13 @@
 /* When a job that does not run has no laxity left. */
 LX_INLINE u64 lx_laxity_ends(const struct lx_task *t)
 {
-	return t->deadline_abs > t->budget_left ? t->deadline_abs - t->budget_left : 0;
+	return t->deadline_abs_ns > t->budget_left_ns ? t->deadline_abs_ns - t->budget_left_ns : 0;
 }
 
 /* Whether the laxity of the present job has run out before: its key is when. */
 LX_INLINE int lx_is_urgent(const struct lx_task *t)
 {
-	return t->key < t->deadline_abs;
+	return t->key < t->deadline_abs_ns;
 }
 
 LX_INLINE void lx_laxities_watch(struct lx_state *s, u32 task)
@@ -107,17 +107,17 @@ LX_INLINE void lx_laxities_entered(struct lx_state *s)
 LX_INLINE void lx_laxities_competes(struct lx_state *s, u32 task, u64 now)
 {
 	struct lx_task *t = lx_task(s, task);
-	u64 ends = lx_laxity_ends(t);
+	u64 ends_at = lx_laxity_ends(t);
 
-	if (!lx_is_urgent(t) && ends <= now)
-		t->key = ends;
+	if (!lx_is_urgent(t) && ends_at <= now)
+		t->key = ends_at;
 }
 
 /* The job waits and has no laxity left: it goes before all that have. */
-LX_FN void lx_laxities_hurry(struct lx_state *s, u32 task, u64 ends)
+LX_FN void lx_laxities_hurry(struct lx_state *s, u32 task, u64 ends_at)
 {
 	lx_binary_heap_remove(s, task);
-	lx_task(s, task)->key = ends;
+	lx_task(s, task)->key = ends_at;
 	lx_binary_heap_insert(s, task);
 }
 
@@ -125,12 +125,12 @@ LX_FN void lx_laxities_hurry(struct lx_state *s, u32 task, u64 ends)
 LX_FN void lx_laxities_leaves(struct lx_state *s, u32 task, u64 now)
 {
 	struct lx_task *t = lx_task(s, task);
-	u64 ends = lx_laxity_ends(t);
+	u64 ends_at = lx_laxity_ends(t);
 
 	if (t->place != LX_PLACE_READY || lx_is_watched(t) || lx_is_urgent(t))
 		return;
-	if (ends <= now)
-		lx_laxities_hurry(s, task, ends);
+	if (ends_at <= now)
+		lx_laxities_hurry(s, task, ends_at);
 	else
 		lx_laxities_watch(s, task);
 }
@@ -140,15 +140,15 @@ LX_FN void lx_laxities_turn(struct lx_state *s, u64 now)
 {
 	while (LX_MAY_LOOP) {
 		u32 task = lx_watched_first(s);
-		u64 ends;
+		u64 ends_at;
 
 		if (task == LX_NONE)
 			break;
-		ends = lx_watched_entry(s, 0)->key;
-		if (ends > now)
+		ends_at = lx_watched_entry(s, 0)->key;
+		if (ends_at > now)
 			break;
 		lx_laxities_forget(s, task);
-		lx_laxities_hurry(s, task, ends);
+		lx_laxities_hurry(s, task, ends_at);
 	}
 }
 
@@ -160,11 +160,11 @@ LX_INLINE void lx_laxities_next_turn(struct lx_state *s)
 	u32 last;
 
 	if (task == LX_NONE) {
-		s->next_timer = LX_NEVER;
+		s->next_timer_at = LX_NEVER;
 		return;
 	}
 	last = lx_task(s, task)->last_cpu;
-	s->next_timer = lx_watched_entry(s, 0)->key;
+	s->next_timer_at = lx_watched_entry(s, 0)->key;
 	s->timer_cpu = dedicated != LX_NONE ? dedicated : last != LX_NONE ? last : 0;
 }
 

@@ -83,9 +83,9 @@ LX_FN void lx_promotions_levels(struct lx_state *s)
 		struct lx_task *t = lx_task(s, task);
 		u32 hole = s->ready_count;
 
-		if (t->deadline_rel) {
+		if (t->deadline_rel_ns) {
 			s->ready_count = hole + 1;
-			lx_ready_rise(s, hole, s->config.rule == LX_RULE_EDF ? t->deadline_rel : t->priority, task);
+			lx_ready_rise(s, hole, s->config.rule == LX_RULE_EDF ? t->deadline_rel_ns : t->priority, task);
 		}
 		task++;
 		LX_FORGET(s, task);

@@ -3,7 +3,8 @@
 metric   nothing outside laxity-trace divides one count by another to show the ratio: a metric is computed there
 zero     what there is none of is absent, and not 0.0
 unit     an integer field that holds a time says its unit (`_ns`, `_us`, `_ps`; `_at`: an instant in ns; `_parts`: of a ns, as work is
-         counted), and one that is named like a time and is none says what it counts (`_ticks`, `_steps`, `_units`, `_lines`)
+         counted), and one that is named like a time and is none says what it counts (`_ticks`, `_steps`, `_units`, `_lines`);
+         in C, so does every `u64`: member, parameter or local (`now` is the present instant, `vtime` is virtual time)
 width    no comment of Rust, Python or shell, and no line of C, has more than 140 columns, but for rows of tables; the rest of Rust is
          rustfmt's
 name     no file, function, type or module is called util, misc, helper or manager, nor whatever, whoever, really or telling
@@ -24,6 +25,12 @@ TIMES = (
 )
 TIME = re.compile(rf"(^|_)({TIMES})s?(_|$)")
 UNIT = re.compile(r"_(ns|us|ms|s|ps|at|q32|q64|ppm|days|hz|ticks|steps|units|parts|lines?)(_(min|max))?$|_of_work$")
+# What is a time in C besides; which `u64`s are declared, in a list, too; and whose names are the kernel's.
+TIME_IN_C = re.compile(rf"(^|_)({TIMES.replace('|now|', '|')}|due|had|left|ready|sent|window|replenished|armed|lateness|slice|resized)s?(_|$)")
+UNIT_IN_C = re.compile(UNIT.pattern + "|_vtime$|_address$")
+DECLARED = re.compile(r"\bu64 ((?:\*?\w+(?: = [^,;()]*(?:\([^()]*\)[^,;()]*)*)?, )*\*?\w+)(?= ?[;,)=\[]| LX_)")
+C_SOURCES = ("policy/", "bpf/", "crates/laxity-conformance/")
+NAMES_OF_THE_KERNEL = ("bpf/kernel/types.h", "bpf/kernel/sched_ext.h")
 STRUCT = re.compile(r"^(?:pub(?:\([^)]*\))? )?struct \w+[^;{\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(\w+): (?:Option<|Vec<|\[)?(?:u64|i64|u128|i128)\b", re.MULTILINE)
 NAME = re.compile(r"\b(?:fn|struct|enum|trait|mod|type) \w*(?:[Hh]elper|[Mm]anager|[Mm]isc(?:_|\b)|[Uu]tils?(?:_|\b)|[Ww]hatever|[Ww]hoever|[Rr]eally|[Tt]elling)\w*")
@@ -43,6 +50,13 @@ def untimed(text):
     """Fields that hold times and do not say in which unit."""
     fields = [name for struct in STRUCT.finditer(text) for name in FIELD.findall(struct.group(1))]
     return [name for name in fields if TIME.search(name) and not UNIT.search(name)]
+
+
+def untimed_in_c(text):
+    """`u64`s of a source in C that hold times and do not say in which unit."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    names = [part.split(" = ")[0].lstrip("*") for listed in DECLARED.findall(text) for part in listed.split(", ")]
+    return [name for name in names if TIME_IN_C.search(name) and not UNIT_IN_C.search(name)]
 
 
 def found(crate, text):
@@ -89,6 +103,7 @@ def seen():
     assert all(len(found("laxity-study", wrong)[rule]) == 1 for rule in RULES), found("laxity-study", wrong)
     assert not any(found("laxity-study", right).values()), found("laxity-study", right)
     assert not found("laxity-trace", wrong)["metric"]
+    assert untimed_in_c("u64 left, /* of it */ due_at;\nvoid f(u64 *release, u32 to, u64 now)\nu64 a = g(x), end = 1;") == ["left", "release", "end"]
     long = "x" * WIDTH_MAX
     assert too_wide(f"//! | {long}\n    // {long}\nlet a = {long};\n", "//") == [2]
     assert too_wide(f"# | {long}\n# {long}\na = {long}\n", "#") == [2]
@@ -110,13 +125,23 @@ def production(files, root):
             yield str(path), file
 
 
+def in_c(files, root):
+    """(path in the repository, file) of sources in C of policies, their host in the kernel, and what holds both against each other."""
+    for file in files:
+        path = str(file.relative_to(root))
+        if path.startswith(C_SOURCES) and file.suffix in (".c", ".h") and path not in NAMES_OF_THE_KERNEL:
+            yield path, file
+
+
 def faults(files, root):
     """A fault per rule and file that breaks it more often, or less, than tests/tidy/exceptions says."""
     seen()
     yield from wide(files, root)
     allowed, counts, examples = excepted(), {}, {}
-    for path, file in production(files, root):
-        for rule, what in found(file.relative_to(root).parts[1], file.read_text(encoding="utf-8")).items():
+    sources = [(path, found(path.split("/")[1], file.read_text(encoding="utf-8"))) for path, file in production(files, root)]
+    sources += [(path, {"unit": untimed_in_c(file.read_text(encoding="utf-8"))}) for path, file in in_c(files, root)]
+    for path, breaks in sources:
+        for rule, what in breaks.items():
             crate = "/".join(path.split("/")[:2]) + "/"
             key = (rule, crate if (rule, crate) in allowed else path)
             if what:

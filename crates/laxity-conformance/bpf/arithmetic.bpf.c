@@ -29,7 +29,7 @@ __attribute__((section("syscall"), used)) int admission(struct lx_rig_numbers *n
 
 __attribute__((section("syscall"), used)) int reserve(struct lx_rig_numbers *n)
 {
-	struct lx_reserve r = {.period_start = n->in[0], .period = n->in[1], .runtime = n->in[2]};
+	struct lx_reserve r = {.period_start_at = n->in[0], .period_ns = n->in[1], .runtime_ns = n->in[2]};
 
 	lx_reserve_charge(&r, n->in[3], n->in[4]);
 	n->out[0] = (u64)lx_reserve_admits(&r, n->in[5]);
@@ -87,7 +87,7 @@ __attribute__((section("syscall"), used)) int balance(struct lx_rig_numbers *n)
  */
 __attribute__((section("syscall"), used)) int claims(struct lx_rig_numbers *n)
 {
-	struct lx_reserve r = {.period_start = 0, .period = n->in[3], .runtime = n->in[2]};
+	struct lx_reserve r = {.period_start_at = 0, .period_ns = n->in[3], .runtime_ns = n->in[2]};
 	struct lx_server v;
 
 	lx_server_init(&v, 0, n->in[0], n->in[1]);

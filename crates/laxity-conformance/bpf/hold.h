@@ -6,7 +6,7 @@
  *
  * A job is popped `slack` before its deadline, and the other one arrives at that moment: so arrivals rise, as in a
  * schedule, and every queue sees the same sequence. That is what the lists of fpp were made for. A task with a lateness
- * (which is in `budget`, as a queue knows no budgets) is one whose jobs arrive that much earlier than they are inserted, as
+ * (which is in `budget_ns`, as a queue knows no budgets) is one whose jobs arrive that much earlier than they are inserted, as
  * those of a tardy task do.
  */
 #define LX_JOIN_H_(a, b) a##_##b
@@ -38,7 +38,7 @@ LX_INLINE u32 lx_idle_take(struct lx_state *s)
 }
 #endif
 
-/* Inserts the tasks that have a first key, in `period`. */
+/* Inserts the tasks that have a first key, in `period_ns`. */
 LX_FN void LX_H(fill)(struct lx_state *s)
 {
 	u32 task = 0;
@@ -48,7 +48,7 @@ LX_FN void LX_H(fill)(struct lx_state *s)
 	while (task < s->config.tasks && LX_MAY_LOOP) {
 		struct lx_task *t = lx_task(s, task);
 
-		t->key = t->period;
+		t->key = t->period_ns;
 		if (t->key)
 			LX_H(insert)(s, task);
 		else
@@ -59,13 +59,13 @@ LX_FN void LX_H(fill)(struct lx_state *s)
 }
 
 /* Returns a number that depends on which jobs were popped in which order. */
-LX_FN u64 LX_H(hold)(struct lx_state *s, u32 operations, u64 slack)
+LX_FN u64 LX_H(hold)(struct lx_state *s, u32 operations, u64 slack_ns)
 {
 	u64 order = 0;
 
 	while (operations > 0 && LX_MAY_LOOP) {
 		u32 task = LX_H(top)(s);
-		u64 deadline = lx_task(s, task)->key;
+		u64 deadline_abs_ns = lx_task(s, task)->key;
 		struct lx_task *t;
 
 		LX_H(pop)(s, task);
@@ -73,7 +73,7 @@ LX_FN u64 LX_H(hold)(struct lx_state *s, u32 operations, u64 slack)
 		lx_idle_add(s, task);
 		task = lx_idle_take(s);
 		t = lx_task(s, task);
-		t->key = deadline + t->deadline_rel - t->budget - slack;
+		t->key = deadline_abs_ns + t->deadline_rel_ns - t->budget_ns - slack_ns;
 		LX_H(insert)(s, task);
 		operations--;
 		LX_FORGET(s, operations);

@@ -31,7 +31,7 @@ struct lx_rig_setup setup_data LX_SECTION(".data.setup");
 struct lx_rig_input input LX_SECTION(".data.input");
 struct lx_rig_output output LX_SECTION(".data.output");
 /* What wake_up returned. */
-u64 woken LX_SECTION(".data.woken");
+u64 woken_at LX_SECTION(".data.woken");
 
 char _license[] LX_SECTION("license") = "GPL";
 
@@ -40,31 +40,31 @@ char _license[] LX_SECTION("license") = "GPL";
 	LX_SECTION("syscall") int name(struct lx_rig_event *e)                                                         \
 	{                                                                                                              \
 		u32 cpu = e->cpu, task = e->task;                                                                      \
-		u64 time = e->time, now = e->now;                                                                      \
+		u64 time_ns = e->time_ns, now = e->now;                                                                \
                                                                                                                        \
-		(void)cpu, (void)task, (void)time, (void)now;                                                          \
+		(void)cpu, (void)task, (void)time_ns, (void)now;                                                       \
 		bpf_spin_lock(&lock);                                                                                  \
 		call;                                                                                                  \
 		bpf_spin_unlock(&lock);                                                                                \
 		return 0;                                                                                              \
 	}                                                                                                              \
 	/* For the events: the verifier looks at a global function once for all its callers. */                        \
-	LX_GLOBAL int events_##name(u32 cpu, u32 task, u64 time, u64 now)                                              \
+	LX_GLOBAL int events_##name(u32 cpu, u32 task, u64 time_ns, u64 now)                                           \
 	{                                                                                                              \
 		/* The verifier wants all arguments of the caller, also those that clang could leave out. */           \
-		asm volatile("" : : "r"(cpu), "r"(task), "r"(time), "r"(now));                                         \
+		asm volatile("" : : "r"(cpu), "r"(task), "r"(time_ns), "r"(now));                                      \
 		call;                                                                                                  \
 		return 0;                                                                                              \
 	}
 
 LX_PROGRAM(enter, LX_P(enter)(&state, task))
-LX_PROGRAM(wake_up, woken = lx_wake_up(&state, task, now))
-LX_PROGRAM(arrive, LX_P(arrive)(&state, task, time, cpu, now))
+LX_PROGRAM(wake_up, woken_at = lx_wake_up(&state, task, now))
+LX_PROGRAM(arrive, LX_P(arrive)(&state, task, time_ns, cpu, now))
 LX_PROGRAM(take_due, state.forget = lx_take_due(&state, now))
 LX_PROGRAM(release_group, LX_P(release_group)(&state, task, now))
-LX_PROGRAM(complete, LX_P(complete)(&state, cpu, time, now))
+LX_PROGRAM(complete, LX_P(complete)(&state, cpu, time_ns, now))
 LX_PROGRAM(reschedule, state.forget = LX_P(reschedule)(&state, cpu, now))
-LX_PROGRAM(consume, LX_P(consume)(&state, task, time))
+LX_PROGRAM(consume, LX_P(consume)(&state, task, time_ns))
 LX_PROGRAM(exhaust, LX_P(exhaust)(&state, cpu, now))
 LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
 LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
@@ -72,15 +72,15 @@ LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
 LX_PROGRAM(timer, LX_P(timer)(&state, cpu, now))
 #endif
 #ifndef LX_STEPS
-LX_PROGRAM(finish, state.forget = LX_P(finish)(&state, cpu, time, now))
+LX_PROGRAM(finish, state.forget = LX_P(finish)(&state, cpu, time_ns, now))
 #endif
 #ifdef LX_STEPS
 LX_PROGRAM(step, LX_P(step)(&state, cpu, now))
 #endif
 #ifdef LX_PARTS
-LX_PROGRAM(complete_here, woken = LX_P(complete_here)(&state, cpu, time, now))
-LX_PROGRAM(exhaust_here, woken = LX_P(exhaust_here)(&state, cpu, now))
-LX_PROGRAM(await, LX_P(await)(&state, task, time, cpu))
+LX_PROGRAM(complete_here, woken_at = LX_P(complete_here)(&state, cpu, time_ns, now))
+LX_PROGRAM(exhaust_here, woken_at = LX_P(exhaust_here)(&state, cpu, now))
+LX_PROGRAM(await, LX_P(await)(&state, task, time_ns, cpu))
 #endif
 #ifdef LX_MESSAGES
 LX_PROGRAM(message, state.forget = LX_P(message)(&state, cpu, now))
@@ -90,9 +90,9 @@ LX_INLINE void set_parameters(u32 task, const struct lx_rig_task *from)
 {
 	struct lx_task *to = LX_AT(state.task, task, LX_TASKS_MAX);
 
-	to->deadline_rel = from->deadline_rel;
-	to->period = from->period;
-	to->budget = from->budget;
+	to->deadline_rel_ns = from->deadline_rel_ns;
+	to->period_ns = from->period_ns;
+	to->budget_ns = from->budget_ns;
 	to->priority = from->priority;
 	to->alone = from->alone;
 }
@@ -140,7 +140,7 @@ LX_SECTION("syscall") int fill(void *context)
 
 LX_SECTION("syscall") int hold(struct lx_rig_event *e)
 {
-	output.result[0].next_due = LX_Q(hold)(&state, e->task, e->time);
+	output.result[0].next_due_at = LX_Q(hold)(&state, e->task, e->time_ns);
 	return 0;
 }
 
@@ -167,62 +167,62 @@ LX_SECTION("syscall") int queue_remove(struct lx_rig_event *e)
 LX_INLINE void handle(const struct lx_rig_event *e)
 {
 	u32 cpu = e->cpu, task = e->task;
-	u64 time = e->time, now = e->now;
+	u64 time_ns = e->time_ns, now = e->now;
 
 	switch (e->kind) {
 	case LX_RIG_ENTER:
 		set_parameters(task, &e->parameters);
-		events_enter(cpu, task, time, now);
+		events_enter(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_WAKE_UP:
-		events_wake_up(cpu, task, time, now);
+		events_wake_up(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_ARRIVE:
-		events_arrive(cpu, task, time, now);
+		events_arrive(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_TAKE_DUE:
-		events_take_due(cpu, task, time, now);
+		events_take_due(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_RELEASE_GROUP:
-		events_release_group(cpu, task, time, now);
+		events_release_group(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_COMPLETE:
-		events_complete(cpu, task, time, now);
+		events_complete(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_RESCHEDULE:
-		events_reschedule(cpu, task, time, now);
+		events_reschedule(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_CONSUME:
-		events_consume(cpu, task, time, now);
+		events_consume(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_EXHAUST:
-		events_exhaust(cpu, task, time, now);
+		events_exhaust(cpu, task, time_ns, now);
 		break;
 #ifdef LX_TIMER
 	case LX_RIG_TIMER:
-		events_timer(cpu, task, time, now);
+		events_timer(cpu, task, time_ns, now);
 		break;
 #endif
 #ifndef LX_STEPS
 	case LX_RIG_FINISH:
-		events_finish(cpu, task, time, now);
+		events_finish(cpu, task, time_ns, now);
 		break;
 #endif
 #ifdef LX_STEPS
 	case LX_RIG_STEP:
-		events_step(cpu, task, time, now);
+		events_step(cpu, task, time_ns, now);
 		break;
 #endif
 #ifdef LX_MESSAGES
 	case LX_RIG_MESSAGE:
-		events_message(cpu, task, time, now);
+		events_message(cpu, task, time_ns, now);
 		break;
 #endif
 	case LX_RIG_SUSPEND:
-		events_suspend(cpu, task, time, now);
+		events_suspend(cpu, task, time_ns, now);
 		break;
 	case LX_RIG_RESUME:
-		events_resume(cpu, task, time, now);
+		events_resume(cpu, task, time_ns, now);
 		break;
 	}
 }
@@ -258,16 +258,16 @@ LX_FN void record(const struct lx_rig_event *e, u32 event)
 
 	result->value = returns(e->kind) ? state.forget : 0;
 	result->actions = actions;
-	result->next_due = state.next_due;
-	result->next_timer = state.next_timer;
-	result->release = e->kind == LX_RIG_WAKE_UP ? woken : 0;
-	result->deadline_abs = 0;
-	result->budget_left = 0;
+	result->next_due_at = state.next_due_at;
+	result->next_timer_at = state.next_timer_at;
+	result->release_at = e->kind == LX_RIG_WAKE_UP ? woken_at : 0;
+	result->deadline_abs_ns = 0;
+	result->budget_left_ns = 0;
 	if (e->task < state.config.tasks) {
 		const struct lx_task *t = LX_AT(state.task, e->task, LX_TASKS_MAX);
 
-		result->deadline_abs = t->deadline_abs;
-		result->budget_left = t->budget_left;
+		result->deadline_abs_ns = t->deadline_abs_ns;
+		result->budget_left_ns = t->budget_left_ns;
 	}
 	while (from < actions && to < LX_RIG_ACTIONS && LX_MAY_LOOP) {
 		*LX_AT(output.action, to, LX_RIG_ACTIONS) = *ACTION_OF(e->cpu, from);

@@ -31,20 +31,20 @@ enum lx_rig_kind {
 };
 
 struct lx_rig_task {
-	u64 deadline_rel;
-	u64 period;
-	u64 budget;
+	u64 deadline_rel_ns;
+	u64 period_ns;
+	u64 budget_ns;
 	u32 priority;
 	u32 alone;
 };
 
-/* The arguments of an entry point; `time` is the release, the next release, or the time used; `task` may be a group. */
+/* The arguments of an entry point; `time_ns` is the release, the next release, or the time used; `task` may be a group. */
 struct lx_rig_event {
 	u32 kind;
 	u32 cpu;
 	u32 task;
 	u32 reserved;
-	u64 time;
+	u64 time_ns;
 	u64 now;
 	/* Of the task that enters. */
 	struct lx_rig_task parameters;
@@ -55,13 +55,13 @@ struct lx_rig_result {
 	u32 actions;
 	/* take_due: the group; reschedule, finish: the task; message: 0 or 1. */
 	u32 value;
-	u64 next_due;
-	u64 next_timer;
+	u64 next_due_at;
+	u64 next_timer_at;
 	/* Of the event's task, if that is one. */
-	u64 deadline_abs;
-	u64 budget_left;
+	u64 deadline_abs_ns;
+	u64 budget_left_ns;
 	/* wake_up: what it returned. */
-	u64 release;
+	u64 release_at;
 };
 
 /* An instance to set up. */

@@ -59,7 +59,7 @@ struct rig_queue {
 	const char *(*check)(struct lx_state *s, u32 *jobs);
 	/* hold.h */
 	void (*fill)(struct lx_state *s);
-	u64 (*hold)(struct lx_state *s, u32 operations, u64 slack);
+	u64 (*hold)(struct lx_state *s, u32 operations, u64 slack_ns);
 };
 
 #define LX_QUEUE lx_binary_heap
@@ -88,9 +88,9 @@ struct rig_queue {
 		lx_##queue##_group_add(s, group, task);                                                                \
 	}                                                                                                              \
 	static void queue##_fill(struct lx_state *s) { lx_##queue##_fill(s); }                                         \
-	static u64 queue##_hold(struct lx_state *s, u32 operations, u64 slack)                                         \
+	static u64 queue##_hold(struct lx_state *s, u32 operations, u64 slack_ns)                                      \
 	{                                                                                                              \
-		return lx_##queue##_hold(s, operations, slack);                                                        \
+		return lx_##queue##_hold(s, operations, slack_ns);                                                     \
 	}
 
 #define QUEUE_TABLE(queue, release)                                                                                    \
@@ -136,14 +136,14 @@ void RIG(close)(struct lx_state *s)
 }
 
 /* Parameters, and for `fill` the first key and the lateness (hold.h). */
-void RIG(task_set)(struct lx_state *s, u32 task, u64 deadline_rel, u32 priority, u64 first_key, u64 lateness)
+void RIG(task_set)(struct lx_state *s, u32 task, u64 deadline_rel_ns, u32 priority, u64 first_key, u64 lateness_ns)
 {
 	struct lx_task *t = lx_task(s, task);
 
-	t->deadline_rel = deadline_rel;
+	t->deadline_rel_ns = deadline_rel_ns;
 	t->priority = priority;
-	t->period = first_key;
-	t->budget = lateness;
+	t->period_ns = first_key;
+	t->budget_ns = lateness_ns;
 }
 
 void RIG(key_set)(struct lx_state *s, u32 task, u64 key)

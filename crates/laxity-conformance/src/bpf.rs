@@ -219,8 +219,8 @@ impl Programs {
     /// What the kernel says.
     pub fn hold(&self, operations: u32, slack_ns: u64) -> Result<(), String> {
         let mut context = Vec::with_capacity(EVENT_BYTES);
-        // As an event: only `task` and `time` are read.
-        Event { kind: crate::Kind::Step, cpu: 0, task: operations, time: slack_ns, now: 0, parameters: None }
+        // As an event: only `task` and `time_ns` are read.
+        Event { kind: crate::Kind::Step, cpu: 0, task: operations, time_ns: slack_ns, now: 0, parameters: None }
             .encode(&mut context);
         self.run("hold", Some(&mut context))
     }

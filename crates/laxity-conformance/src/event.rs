@@ -48,7 +48,7 @@ pub struct Event {
     /// The task, or the group; [`laxity_policy::NONE`] where there is none.
     pub task: u32,
     /// The release, the next release or the time used, in ns.
-    pub time: u64,
+    pub time_ns: u64,
     /// The present instant, in ns.
     pub now: u64,
     /// Of the task that enters.
@@ -71,7 +71,7 @@ impl Event {
         for word in [self.kind as u32, self.cpu, self.task, 0] {
             bytes.extend_from_slice(&word.to_ne_bytes());
         }
-        bytes.extend_from_slice(&self.time.to_ne_bytes());
+        bytes.extend_from_slice(&self.time_ns.to_ne_bytes());
         bytes.extend_from_slice(&self.now.to_ne_bytes());
         match &self.parameters {
             Some(parameters) => encode_parameters(parameters, bytes),
@@ -97,15 +97,15 @@ pub struct Decision {
     /// What take_due (a group), reschedule or finish (a task), or message (0 or 1) returned; 0 for other events.
     pub value: u32,
     /// The earliest pending release.
-    pub next_due: u64,
+    pub next_due_at: u64,
     /// When the policy's own timer is due.
-    pub next_timer: u64,
+    pub next_timer_at: u64,
     /// Deadline and budget of the event's task afterwards; 0 if it has none.
-    pub deadline_abs: u64,
-    /// See `deadline_abs`.
-    pub budget_left: u64,
+    pub deadline_abs_ns: u64,
+    /// See `deadline_abs_ns`.
+    pub budget_left_ns: u64,
     /// What wake_up returned; 0 for other events.
-    pub release: u64,
+    pub release_at: u64,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -136,11 +136,11 @@ pub(crate) fn decode_output(bytes: &[u8], events: usize) -> Result<Vec<Decision>
         decisions.push(Decision {
             actions: bytes[range].as_chunks().0.iter().map(Action::from_bytes).collect(),
             value: u32_at(bytes, at + 4),
-            next_due: u64_at(bytes, at + 8),
-            next_timer: u64_at(bytes, at + 16),
-            deadline_abs: u64_at(bytes, at + 24),
-            budget_left: u64_at(bytes, at + 32),
-            release: u64_at(bytes, at + 40),
+            next_due_at: u64_at(bytes, at + 8),
+            next_timer_at: u64_at(bytes, at + 16),
+            deadline_abs_ns: u64_at(bytes, at + 24),
+            budget_left_ns: u64_at(bytes, at + 32),
+            release_at: u64_at(bytes, at + 40),
         });
         next += count;
     }

@@ -102,9 +102,9 @@ pub struct Effort {
 }
 
 struct Task {
-    deadline_rel: u64,
+    deadline_rel_ns: u64,
     first_key: u64,
-    lateness: u64,
+    lateness_ns: u64,
 }
 
 /// A number in [0, 1).
@@ -123,17 +123,17 @@ fn draw(workload: Workload, jobs: u32) -> Vec<Task> {
     let shared: Vec<u64> = (0..10).map(|_| log_uniform_period(&mut random)).collect();
     (0..n)
         .map(|id| {
-            let deadline_rel = match workload {
+            let deadline_rel_ns = match workload {
                 Workload::TenLevels => shared[random.random_range(0..shared.len())],
                 Workload::ManyLevels | Workload::FewWait | Workload::Tardy => log_uniform_period(&mut random),
             };
             let late = workload == Workload::Tardy && id % 10 == 9;
             let waits = id < jobs as usize;
-            let lateness_max = (deadline_rel - SLACK_NS) / 2;
+            let lateness_ns_max = (deadline_rel_ns - SLACK_NS) / 2;
             Task {
-                deadline_rel,
-                first_key: if waits { random.random_range(1..=deadline_rel) } else { 0 },
-                lateness: if late { random.random_range(1..=lateness_max) } else { 0 },
+                deadline_rel_ns,
+                first_key: if waits { random.random_range(1..=deadline_rel_ns) } else { 0 },
+                lateness_ns: if late { random.random_range(1..=lateness_ns_max) } else { 0 },
             }
         })
         .collect()
@@ -143,7 +143,7 @@ fn native_queue(number: usize, tasks: &[Task]) -> Queue {
     let n = u32::try_from(tasks.len()).expect("a few thousand");
     let mut queue = Queue::new(Build::Plain, number, n, false);
     for (id, task) in (0..n).zip(tasks) {
-        queue.set_task(id, task.deadline_rel, 0, task.first_key, task.lateness);
+        queue.set_task(id, task.deadline_rel_ns, 0, task.first_key, task.lateness_ns);
     }
     queue.fill();
     queue
@@ -161,9 +161,9 @@ fn fill_bpf(programs: &Programs, tasks: &[Task]) -> Result<(), String> {
     let parameters: Vec<TaskParameters> = tasks
         .iter()
         .map(|t| TaskParameters {
-            deadline_rel_ns: t.deadline_rel,
+            deadline_rel_ns: t.deadline_rel_ns,
             period_ns: t.first_key,
-            budget_ns: t.lateness,
+            budget_ns: t.lateness_ns,
             priority: 0,
             batching: true,
         })
@@ -205,7 +205,7 @@ fn late_share(tasks: &[Task], effort: Effort) -> f64 {
         idle.push_back(top);
         let task = idle.pop_front().expect("one has just been added");
         let t = &tasks[task as usize];
-        let key = keys[top as usize] + t.deadline_rel - t.lateness - SLACK_NS;
+        let key = keys[top as usize] + t.deadline_rel_ns - t.lateness_ns - SLACK_NS;
         keys[task as usize] = key;
         queue.set_key(task, key);
         late += u32::from(operation >= settle && queue.is_late_for_promotions(task));

@@ -141,7 +141,7 @@ impl Host {
     fn at(&mut self, cpu: u32) {
         let state = self.cpus[cpu as usize];
         if state.stepping {
-            self.event(Event { kind: Kind::Step, cpu, task: NONE, time: 0, now: self.now, parameters: None });
+            self.event(Event { kind: Kind::Step, cpu, task: NONE, time_ns: 0, now: self.now, parameters: None });
         } else if state.leaving {
             self.reschedule(cpu);
         } else if let (true, Some(task)) = (state.exhausted, state.running) {
@@ -165,8 +165,8 @@ impl Host {
     fn run(&mut self, cpu: u32, task: u32) {
         let budgets = self.recording.scenario.config.budget_mode != BudgetMode::Off;
         if budgets && self.random.random_bool(0.5) {
-            let time = self.random.random_range(0..6);
-            self.event(Event { kind: Kind::Consume, cpu, task, time, now: self.now, parameters: None });
+            let time_ns = self.random.random_range(0..6);
+            self.event(Event { kind: Kind::Consume, cpu, task, time_ns, now: self.now, parameters: None });
             self.cpus[cpu as usize].exhausted = self.instance.budget_left(task) == 0;
         } else if self.random.random_bool(0.7) {
             let next = self.next_release(task);
@@ -211,14 +211,14 @@ impl Host {
         match self.jobs[task as usize] {
             Job::Present => {}
             Job::Suspended if self.random.random_bool(0.7) => {
-                let woken = Event { kind: Kind::WakeUp, cpu, task, time: 0, now: self.now, parameters: None };
-                let release = self.event(woken).release;
+                let woken = Event { kind: Kind::WakeUp, cpu, task, time_ns: 0, now: self.now, parameters: None };
+                let release = self.event(woken).release_at;
                 if release != NEVER {
                     self.arrive(task, release, cpu, self.now);
                     return;
                 }
                 self.jobs[task as usize] = Job::Present;
-                self.event(Event { kind: Kind::Resume, cpu, task, time: 0, now: self.now, parameters: None });
+                self.event(Event { kind: Kind::Resume, cpu, task, time_ns: 0, now: self.now, parameters: None });
             }
             Job::Absent | Job::Suspended => {
                 let earliest = self.releases[task as usize];
@@ -242,18 +242,18 @@ impl Host {
         self.jobs[task as usize] = Job::Absent;
         self.releases[task as usize] = 0;
         self.periods[task as usize] = parameters.map_or(0, |p| p.period_ns);
-        self.event(Event { kind: Kind::Enter, cpu: NONE, task, time: 0, now: self.now, parameters });
+        self.event(Event { kind: Kind::Enter, cpu: NONE, task, time_ns: 0, now: self.now, parameters });
     }
 
     fn arrive(&mut self, task: u32, release: u64, cpu: u32, now: u64) {
         self.jobs[task as usize] = Job::Present;
         self.releases[task as usize] = release;
-        self.event(Event { kind: Kind::Arrive, cpu, task, time: release, now, parameters: None });
+        self.event(Event { kind: Kind::Arrive, cpu, task, time_ns: release, now, parameters: None });
     }
 
     fn take_due(&mut self) {
         let now = self.now;
-        self.event(Event { kind: Kind::TakeDue, cpu: NONE, task: NONE, time: 0, now, parameters: None });
+        self.event(Event { kind: Kind::TakeDue, cpu: NONE, task: NONE, time_ns: 0, now, parameters: None });
     }
 
     /// The policy's own timer, when it is due or later.
@@ -263,7 +263,7 @@ impl Host {
             return self.take_due();
         }
         let now = self.now;
-        self.event(Event { kind: Kind::Timer, cpu, task: NONE, time: 0, now, parameters: None });
+        self.event(Event { kind: Kind::Timer, cpu, task: NONE, time_ns: 0, now, parameters: None });
     }
 
     fn release_any(&mut self) {
@@ -276,7 +276,7 @@ impl Host {
             return;
         }
         let task = self.taken.swap_remove(index);
-        self.event(Event { kind: Kind::ReleaseGroup, cpu, task, time: 0, now: self.now, parameters: None });
+        self.event(Event { kind: Kind::ReleaseGroup, cpu, task, time_ns: 0, now: self.now, parameters: None });
     }
 
     fn message(&mut self) {
@@ -287,21 +287,21 @@ impl Host {
                 kind: Kind::Message,
                 cpu,
                 task: NONE,
-                time: 0,
+                time_ns: 0,
                 now: self.now,
                 parameters: None,
             });
         }
     }
 
-    fn leave(&mut self, kind: Kind, cpu: u32, task: u32, time: u64) {
+    fn leave(&mut self, kind: Kind, cpu: u32, task: u32, time_ns: u64) {
         self.cpus[cpu as usize].leaving = true;
-        self.event(Event { kind, cpu, task, time, now: self.now, parameters: None });
+        self.event(Event { kind, cpu, task, time_ns, now: self.now, parameters: None });
     }
 
     fn finish(&mut self, cpu: u32, task: u32, next: u64) {
         self.cpus[cpu as usize].kicked = false;
-        self.event(Event { kind: Kind::Finish, cpu, task, time: next, now: self.now, parameters: None });
+        self.event(Event { kind: Kind::Finish, cpu, task, time_ns: next, now: self.now, parameters: None });
     }
 
     fn reschedule(&mut self, cpu: u32) {
@@ -312,7 +312,7 @@ impl Host {
             kind: Kind::Reschedule,
             cpu,
             task: NONE,
-            time: 0,
+            time_ns: 0,
             now: self.now,
             parameters: None,
         });
@@ -328,11 +328,11 @@ impl Host {
         self.recording.decisions.push(Decision {
             actions: actions.clone(),
             value,
-            next_due: self.instance.next_due(),
-            next_timer: self.instance.next_timer(),
-            deadline_abs: task.map_or(0, |t| self.instance.deadline_abs(t)),
-            budget_left: task.map_or(0, |t| self.instance.budget_left(t)),
-            release: returned.release,
+            next_due_at: self.instance.next_due(),
+            next_timer_at: self.instance.next_timer(),
+            deadline_abs_ns: task.map_or(0, |t| self.instance.deadline_abs(t)),
+            budget_left_ns: task.map_or(0, |t| self.instance.budget_left(t)),
+            release_at: returned.release_at,
         });
         self.recording.events.push(event);
         match event.kind {
@@ -373,25 +373,25 @@ struct Returned {
     /// A group or a task.
     value: u32,
     /// The release instant of a new job.
-    release: u64,
+    release_at: u64,
 }
 
 /// Calls the entry point of an event.
 fn call(instance: &mut Instance, event: &Event) -> Returned {
-    let &Event { kind, cpu, task, time, now, parameters } = event;
-    let value = |value| Returned { value, release: 0 };
+    let &Event { kind, cpu, task, time_ns, now, parameters } = event;
+    let value = |value| Returned { value, release_at: 0 };
     match kind {
         Kind::WakeUp => {
-            return Returned { value: 0, release: instance.wake_up(task, now).unwrap_or(NEVER) };
+            return Returned { value: 0, release_at: instance.wake_up(task, now).unwrap_or(NEVER) };
         }
         Kind::Enter => instance.enter(task, &parameters.expect("a task enters with them")),
-        Kind::Arrive => instance.arrive(task, time, cpu, now),
+        Kind::Arrive => instance.arrive(task, time_ns, cpu, now),
         Kind::TakeDue => return value(instance.take_due(now).unwrap_or(NONE)),
         Kind::ReleaseGroup => instance.release_group(task, now),
-        Kind::Complete => instance.complete(cpu, time, now),
+        Kind::Complete => instance.complete(cpu, time_ns, now),
         Kind::Reschedule => return value(instance.reschedule(cpu, now)),
-        Kind::Finish => return value(instance.finish(cpu, time, now)),
-        Kind::Consume => instance.consume(task, time),
+        Kind::Finish => return value(instance.finish(cpu, time_ns, now)),
+        Kind::Consume => instance.consume(task, time_ns),
         Kind::Exhaust => instance.exhaust(cpu, now),
         Kind::Step => instance.step(cpu, now),
         Kind::Message => return value(instance.message(cpu, now).into()),

@@ -61,7 +61,7 @@ macro_rules! build {
                 fn task_set(
                     state: *mut State,
                     task: u32,
-                    deadline_rel: u64,
+                    deadline_rel_ns: u64,
                     priority: u32,
                     first_key: u64,
                     late: u64,
@@ -164,16 +164,16 @@ impl Queue {
     }
 
     /// Parameters of a task, and for [`Queue::fill`] its first key and its lateness.
-    pub fn set_task(&mut self, task: u32, deadline_rel: u64, priority: u32, first_key: u64, lateness: u64) {
+    pub fn set_task(&mut self, task: u32, deadline_rel_ns: u64, priority: u32, first_key: u64, lateness_ns: u64) {
         // SAFETY: the task exists.
         unsafe {
             (self.functions.task_set)(
                 self.state,
                 self.known(task),
-                deadline_rel,
+                deadline_rel_ns,
                 priority,
                 first_key,
-                lateness,
+                lateness_ns,
             );
         }
     }

@@ -25,7 +25,7 @@ const BOUND: [Bound; 2] = [
     Bound {
         header: "bpf/host/setup.h",
         bindings: "crates/laxity-kernel/src/ffi.rs",
-        types: "lx_host_setup|lx_counters|lx_config|lx_host_core|lx_ordinary_times",
+        types: "lx_host_setup|lx_counters|lx_config|lx_host_core|lx_background_times",
         functions: "none",
         variables: "LX_HOST_.*",
     },

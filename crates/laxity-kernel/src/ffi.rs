@@ -52,9 +52,9 @@ pub struct lx_host_setup {
     pub instance: u32_,
     pub reserved: u32_,
     pub config: lx_config,
-    pub share: u64_,
-    pub reserve_period: u64_,
-    pub reserve_runtime: u64_,
+    pub share_ppm: u64_,
+    pub reserve_period_ns: u64_,
+    pub reserve_runtime_ns: u64_,
     pub cpu: [u32_; 256usize],
     pub socket: [u32_; 256usize],
 }
@@ -72,14 +72,14 @@ const _: () = {
         "Offset of field: lx_host_setup::config",
     ][::core::mem::offset_of!(lx_host_setup, config) - 8usize];
     [
-        "Offset of field: lx_host_setup::share",
-    ][::core::mem::offset_of!(lx_host_setup, share) - 40usize];
+        "Offset of field: lx_host_setup::share_ppm",
+    ][::core::mem::offset_of!(lx_host_setup, share_ppm) - 40usize];
     [
-        "Offset of field: lx_host_setup::reserve_period",
-    ][::core::mem::offset_of!(lx_host_setup, reserve_period) - 48usize];
+        "Offset of field: lx_host_setup::reserve_period_ns",
+    ][::core::mem::offset_of!(lx_host_setup, reserve_period_ns) - 48usize];
     [
-        "Offset of field: lx_host_setup::reserve_runtime",
-    ][::core::mem::offset_of!(lx_host_setup, reserve_runtime) - 56usize];
+        "Offset of field: lx_host_setup::reserve_runtime_ns",
+    ][::core::mem::offset_of!(lx_host_setup, reserve_runtime_ns) - 56usize];
     [
         "Offset of field: lx_host_setup::cpu",
     ][::core::mem::offset_of!(lx_host_setup, cpu) - 64usize];
@@ -101,11 +101,11 @@ impl Default for lx_host_setup {
 pub struct lx_host_core {
     pub cpu: u32_,
     pub speed: u32_,
-    pub budget: u64_,
-    pub period: u64_,
-    pub share: u64_,
+    pub budget_ns: u64_,
+    pub period_ns: u64_,
+    pub share_ppm: u64_,
     pub closed: u64_,
-    pub from: u64_,
+    pub from_at: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -118,47 +118,49 @@ const _: () = {
         "Offset of field: lx_host_core::speed",
     ][::core::mem::offset_of!(lx_host_core, speed) - 4usize];
     [
-        "Offset of field: lx_host_core::budget",
-    ][::core::mem::offset_of!(lx_host_core, budget) - 8usize];
+        "Offset of field: lx_host_core::budget_ns",
+    ][::core::mem::offset_of!(lx_host_core, budget_ns) - 8usize];
     [
-        "Offset of field: lx_host_core::period",
-    ][::core::mem::offset_of!(lx_host_core, period) - 16usize];
+        "Offset of field: lx_host_core::period_ns",
+    ][::core::mem::offset_of!(lx_host_core, period_ns) - 16usize];
     [
-        "Offset of field: lx_host_core::share",
-    ][::core::mem::offset_of!(lx_host_core, share) - 24usize];
+        "Offset of field: lx_host_core::share_ppm",
+    ][::core::mem::offset_of!(lx_host_core, share_ppm) - 24usize];
     [
         "Offset of field: lx_host_core::closed",
     ][::core::mem::offset_of!(lx_host_core, closed) - 32usize];
     [
-        "Offset of field: lx_host_core::from",
-    ][::core::mem::offset_of!(lx_host_core, from) - 40usize];
+        "Offset of field: lx_host_core::from_at",
+    ][::core::mem::offset_of!(lx_host_core, from_at) - 40usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
-pub struct lx_ordinary_times {
-    pub server: u64_,
-    pub reserve: u64_,
-    pub background: u64_,
-    pub quiet: u64_,
+pub struct lx_background_times {
+    pub server_ns: u64_,
+    pub reserve_ns: u64_,
+    pub background_ns: u64_,
+    pub quiet_at: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_ordinary_times"][::core::mem::size_of::<lx_ordinary_times>() - 32usize];
     [
-        "Alignment of lx_ordinary_times",
-    ][::core::mem::align_of::<lx_ordinary_times>() - 8usize];
+        "Size of lx_background_times",
+    ][::core::mem::size_of::<lx_background_times>() - 32usize];
     [
-        "Offset of field: lx_ordinary_times::server",
-    ][::core::mem::offset_of!(lx_ordinary_times, server) - 0usize];
+        "Alignment of lx_background_times",
+    ][::core::mem::align_of::<lx_background_times>() - 8usize];
     [
-        "Offset of field: lx_ordinary_times::reserve",
-    ][::core::mem::offset_of!(lx_ordinary_times, reserve) - 8usize];
+        "Offset of field: lx_background_times::server_ns",
+    ][::core::mem::offset_of!(lx_background_times, server_ns) - 0usize];
     [
-        "Offset of field: lx_ordinary_times::background",
-    ][::core::mem::offset_of!(lx_ordinary_times, background) - 16usize];
+        "Offset of field: lx_background_times::reserve_ns",
+    ][::core::mem::offset_of!(lx_background_times, reserve_ns) - 8usize];
     [
-        "Offset of field: lx_ordinary_times::quiet",
-    ][::core::mem::offset_of!(lx_ordinary_times, quiet) - 24usize];
+        "Offset of field: lx_background_times::background_ns",
+    ][::core::mem::offset_of!(lx_background_times, background_ns) - 16usize];
+    [
+        "Offset of field: lx_background_times::quiet_at",
+    ][::core::mem::offset_of!(lx_background_times, quiet_at) - 24usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -418,9 +418,9 @@ fn setup_of(
             retries_max: options.retries_max,
             sockets: cell.sockets.iter().max().map_or(1, |last| last + 1),
         },
-        share: options.share_ppm,
-        reserve_period: options.reserve.window().as_ns(),
-        reserve_runtime: options.reserve.runtime().as_ns(),
+        share_ppm: options.share_ppm,
+        reserve_period_ns: options.reserve.window().as_ns(),
+        reserve_runtime_ns: options.reserve.runtime().as_ns(),
         cpu: [0; ffi::LX_HOST_CPUS as usize],
         socket: [0; ffi::LX_HOST_CPUS as usize],
     };
@@ -436,7 +436,7 @@ fn kicks_forgotten() -> u32 {
 }
 
 /// Another one: how much too late budget timers are set, in ns.
-fn budgets_late() -> u64 {
+fn budgets_late_ns() -> u64 {
     const LATE_NS: u64 = 1_000_000;
     if std::env::var("LAXITY_FAULT").is_ok_and(|fault| fault == "late@budgets") { LATE_NS } else { 0 }
 }
@@ -451,7 +451,7 @@ fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
     let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
     opened.set("kicks_forgotten", &kicks_forgotten().to_ne_bytes())?;
-    opened.set("budgets_late", &budgets_late().to_ne_bytes())?;
+    opened.set("budgets_late_ns", &budgets_late_ns().to_ne_bytes())?;
     opened.set("instance_count", &instances.to_ne_bytes())?;
     Rings::prepare(&mut opened.object).map_err(|error| error.message)?;
     for mut map in opened.object.maps_mut() {

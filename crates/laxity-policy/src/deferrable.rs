@@ -42,7 +42,7 @@ impl Server {
     pub fn size(&mut self, now: u64) -> (u64, u64) {
         // SAFETY: reads and writes what it is given.
         unsafe { ffi::lx_policy_server_advance(&raw mut self.0, now) }
-        (self.0.share.runtime, self.0.share.period)
+        (self.0.share.runtime_ns, self.0.share.period_ns)
     }
 
     /// Background work has had the CPU for `used` until `now`.

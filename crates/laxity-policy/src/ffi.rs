@@ -64,37 +64,37 @@ const _: () = {
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct lx_reserve {
-    pub period_start: u64_,
-    pub used: u64_,
-    pub period: u64_,
-    pub runtime: u64_,
+    pub period_start_at: u64_,
+    pub used_ns: u64_,
+    pub period_ns: u64_,
+    pub runtime_ns: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     ["Size of lx_reserve"][::core::mem::size_of::<lx_reserve>() - 32usize];
     ["Alignment of lx_reserve"][::core::mem::align_of::<lx_reserve>() - 8usize];
     [
-        "Offset of field: lx_reserve::period_start",
-    ][::core::mem::offset_of!(lx_reserve, period_start) - 0usize];
+        "Offset of field: lx_reserve::period_start_at",
+    ][::core::mem::offset_of!(lx_reserve, period_start_at) - 0usize];
     [
-        "Offset of field: lx_reserve::used",
-    ][::core::mem::offset_of!(lx_reserve, used) - 8usize];
+        "Offset of field: lx_reserve::used_ns",
+    ][::core::mem::offset_of!(lx_reserve, used_ns) - 8usize];
     [
-        "Offset of field: lx_reserve::period",
-    ][::core::mem::offset_of!(lx_reserve, period) - 16usize];
+        "Offset of field: lx_reserve::period_ns",
+    ][::core::mem::offset_of!(lx_reserve, period_ns) - 16usize];
     [
-        "Offset of field: lx_reserve::runtime",
-    ][::core::mem::offset_of!(lx_reserve, runtime) - 24usize];
+        "Offset of field: lx_reserve::runtime_ns",
+    ][::core::mem::offset_of!(lx_reserve, runtime_ns) - 24usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct lx_server {
     pub share: lx_reserve,
-    pub resized: u64_,
-    pub next_budget: u64_,
-    pub next_period: u64_,
-    pub quiet_budget: u64_,
-    pub quiet_period: u64_,
+    pub resized_at: u64_,
+    pub next_budget_ns: u64_,
+    pub next_period_ns: u64_,
+    pub quiet_budget_ns: u64_,
+    pub quiet_period_ns: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -104,20 +104,20 @@ const _: () = {
         "Offset of field: lx_server::share",
     ][::core::mem::offset_of!(lx_server, share) - 0usize];
     [
-        "Offset of field: lx_server::resized",
-    ][::core::mem::offset_of!(lx_server, resized) - 32usize];
+        "Offset of field: lx_server::resized_at",
+    ][::core::mem::offset_of!(lx_server, resized_at) - 32usize];
     [
-        "Offset of field: lx_server::next_budget",
-    ][::core::mem::offset_of!(lx_server, next_budget) - 40usize];
+        "Offset of field: lx_server::next_budget_ns",
+    ][::core::mem::offset_of!(lx_server, next_budget_ns) - 40usize];
     [
-        "Offset of field: lx_server::next_period",
-    ][::core::mem::offset_of!(lx_server, next_period) - 48usize];
+        "Offset of field: lx_server::next_period_ns",
+    ][::core::mem::offset_of!(lx_server, next_period_ns) - 48usize];
     [
-        "Offset of field: lx_server::quiet_budget",
-    ][::core::mem::offset_of!(lx_server, quiet_budget) - 56usize];
+        "Offset of field: lx_server::quiet_budget_ns",
+    ][::core::mem::offset_of!(lx_server, quiet_budget_ns) - 56usize];
     [
-        "Offset of field: lx_server::quiet_period",
-    ][::core::mem::offset_of!(lx_server, quiet_period) - 64usize];
+        "Offset of field: lx_server::quiet_period_ns",
+    ][::core::mem::offset_of!(lx_server, quiet_period_ns) - 64usize];
 };
 pub const lx_claim_LX_CLAIM_REAL_TIME: lx_claim = 0;
 pub const lx_claim_LX_CLAIM_SERVER: lx_claim = 1;
@@ -364,13 +364,13 @@ pub type lx_place = ::core::ffi::c_uint;
 #[derive(Debug, Default, Copy, Clone)]
 pub struct lx_task {
     pub key: u64_,
-    pub release: u64_,
-    pub deadline_abs: u64_,
-    pub deadline_rel: u64_,
-    pub period: u64_,
-    pub budget: u64_,
-    pub budget_left: u64_,
-    pub replenished: u64_,
+    pub release_at: u64_,
+    pub deadline_abs_ns: u64_,
+    pub deadline_rel_ns: u64_,
+    pub period_ns: u64_,
+    pub budget_ns: u64_,
+    pub budget_left_ns: u64_,
+    pub replenished_at: u64_,
     pub priority: u32_,
     pub level: u32_,
     pub linked_on: u32_,
@@ -386,26 +386,26 @@ const _: () = {
     ["Alignment of lx_task"][::core::mem::align_of::<lx_task>() - 8usize];
     ["Offset of field: lx_task::key"][::core::mem::offset_of!(lx_task, key) - 0usize];
     [
-        "Offset of field: lx_task::release",
-    ][::core::mem::offset_of!(lx_task, release) - 8usize];
+        "Offset of field: lx_task::release_at",
+    ][::core::mem::offset_of!(lx_task, release_at) - 8usize];
     [
-        "Offset of field: lx_task::deadline_abs",
-    ][::core::mem::offset_of!(lx_task, deadline_abs) - 16usize];
+        "Offset of field: lx_task::deadline_abs_ns",
+    ][::core::mem::offset_of!(lx_task, deadline_abs_ns) - 16usize];
     [
-        "Offset of field: lx_task::deadline_rel",
-    ][::core::mem::offset_of!(lx_task, deadline_rel) - 24usize];
+        "Offset of field: lx_task::deadline_rel_ns",
+    ][::core::mem::offset_of!(lx_task, deadline_rel_ns) - 24usize];
     [
-        "Offset of field: lx_task::period",
-    ][::core::mem::offset_of!(lx_task, period) - 32usize];
+        "Offset of field: lx_task::period_ns",
+    ][::core::mem::offset_of!(lx_task, period_ns) - 32usize];
     [
-        "Offset of field: lx_task::budget",
-    ][::core::mem::offset_of!(lx_task, budget) - 40usize];
+        "Offset of field: lx_task::budget_ns",
+    ][::core::mem::offset_of!(lx_task, budget_ns) - 40usize];
     [
-        "Offset of field: lx_task::budget_left",
-    ][::core::mem::offset_of!(lx_task, budget_left) - 48usize];
+        "Offset of field: lx_task::budget_left_ns",
+    ][::core::mem::offset_of!(lx_task, budget_left_ns) - 48usize];
     [
-        "Offset of field: lx_task::replenished",
-    ][::core::mem::offset_of!(lx_task, replenished) - 56usize];
+        "Offset of field: lx_task::replenished_at",
+    ][::core::mem::offset_of!(lx_task, replenished_at) - 56usize];
     [
         "Offset of field: lx_task::priority",
     ][::core::mem::offset_of!(lx_task, priority) - 64usize];
@@ -615,7 +615,7 @@ const _: () = {
 pub struct lx_flight {
     pub ended: u32_,
     pub early: u32_,
-    pub release: u64_,
+    pub release_at: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -628,14 +628,14 @@ const _: () = {
         "Offset of field: lx_flight::early",
     ][::core::mem::offset_of!(lx_flight, early) - 4usize];
     [
-        "Offset of field: lx_flight::release",
-    ][::core::mem::offset_of!(lx_flight, release) - 8usize];
+        "Offset of field: lx_flight::release_at",
+    ][::core::mem::offset_of!(lx_flight, release_at) - 8usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct lx_message {
-    pub release: u64_,
-    pub sent: u64_,
+    pub release_at: u64_,
+    pub sent_at: u64_,
     pub kind: u32_,
     pub sender: u32_,
     pub task: u32_,
@@ -646,11 +646,11 @@ const _: () = {
     ["Size of lx_message"][::core::mem::size_of::<lx_message>() - 32usize];
     ["Alignment of lx_message"][::core::mem::align_of::<lx_message>() - 8usize];
     [
-        "Offset of field: lx_message::release",
-    ][::core::mem::offset_of!(lx_message, release) - 0usize];
+        "Offset of field: lx_message::release_at",
+    ][::core::mem::offset_of!(lx_message, release_at) - 0usize];
     [
-        "Offset of field: lx_message::sent",
-    ][::core::mem::offset_of!(lx_message, sent) - 8usize];
+        "Offset of field: lx_message::sent_at",
+    ][::core::mem::offset_of!(lx_message, sent_at) - 8usize];
     [
         "Offset of field: lx_message::kind",
     ][::core::mem::offset_of!(lx_message, kind) - 16usize];
@@ -701,7 +701,7 @@ const _: () = {
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct lx_group {
-    pub time: u64_,
+    pub release_at: u64_,
     pub head: u32_,
     pub count: u32_,
     pub cpu: u32_,
@@ -712,8 +712,8 @@ const _: () = {
     ["Size of lx_group"][::core::mem::size_of::<lx_group>() - 24usize];
     ["Alignment of lx_group"][::core::mem::align_of::<lx_group>() - 8usize];
     [
-        "Offset of field: lx_group::time",
-    ][::core::mem::offset_of!(lx_group, time) - 0usize];
+        "Offset of field: lx_group::release_at",
+    ][::core::mem::offset_of!(lx_group, release_at) - 0usize];
     [
         "Offset of field: lx_group::head",
     ][::core::mem::offset_of!(lx_group, head) - 8usize];
@@ -729,7 +729,7 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct lx_state {
     pub config: lx_config,
-    pub next_due: u64_,
+    pub next_due_at: u64_,
     pub actions: u32_,
     pub forget: u32_,
     pub ready_count: u32_,
@@ -743,8 +743,8 @@ pub struct lx_state {
     pub map_offset: [u32_; 4usize],
     pub message_mask: u32_,
     pub mailbox_next: u32_,
-    pub message_sent: u64_,
-    pub next_timer: u64_,
+    pub message_sent_at: u64_,
+    pub next_timer_at: u64_,
     pub timer_cpu: u32_,
     pub laxity_count: u32_,
     pub task: *mut lx_task,
@@ -775,8 +775,8 @@ const _: () = {
         "Offset of field: lx_state::config",
     ][::core::mem::offset_of!(lx_state, config) - 0usize];
     [
-        "Offset of field: lx_state::next_due",
-    ][::core::mem::offset_of!(lx_state, next_due) - 32usize];
+        "Offset of field: lx_state::next_due_at",
+    ][::core::mem::offset_of!(lx_state, next_due_at) - 32usize];
     [
         "Offset of field: lx_state::actions",
     ][::core::mem::offset_of!(lx_state, actions) - 40usize];
@@ -817,11 +817,11 @@ const _: () = {
         "Offset of field: lx_state::mailbox_next",
     ][::core::mem::offset_of!(lx_state, mailbox_next) - 100usize];
     [
-        "Offset of field: lx_state::message_sent",
-    ][::core::mem::offset_of!(lx_state, message_sent) - 104usize];
+        "Offset of field: lx_state::message_sent_at",
+    ][::core::mem::offset_of!(lx_state, message_sent_at) - 104usize];
     [
-        "Offset of field: lx_state::next_timer",
-    ][::core::mem::offset_of!(lx_state, next_timer) - 112usize];
+        "Offset of field: lx_state::next_timer_at",
+    ][::core::mem::offset_of!(lx_state, next_timer_at) - 112usize];
     [
         "Offset of field: lx_state::timer_cpu",
     ][::core::mem::offset_of!(lx_state, timer_cpu) - 120usize];
@@ -908,7 +908,7 @@ pub struct lx_policy {
         unsafe extern "C" fn(
             s: *mut lx_state,
             task: u32_,
-            release: u64_,
+            release_at: u64_,
             cpu: u32_,
             now: u64_,
         ),
@@ -923,7 +923,12 @@ pub struct lx_policy {
         unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, now: u64_),
     >,
     pub complete: ::core::option::Option<
-        unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, next_release: u64_, now: u64_),
+        unsafe extern "C" fn(
+            s: *mut lx_state,
+            cpu: u32_,
+            next_release_at: u64_,
+            now: u64_,
+        ),
     >,
     pub reschedule: ::core::option::Option<
         unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, now: u64_) -> u32_,
@@ -932,12 +937,12 @@ pub struct lx_policy {
         unsafe extern "C" fn(
             s: *mut lx_state,
             cpu: u32_,
-            next_release: u64_,
+            next_release_at: u64_,
             now: u64_,
         ) -> u32_,
     >,
     pub consume: ::core::option::Option<
-        unsafe extern "C" fn(s: *mut lx_state, task: u32_, used: u64_),
+        unsafe extern "C" fn(s: *mut lx_state, task: u32_, used_ns: u64_),
     >,
     pub exhaust: ::core::option::Option<
         unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, now: u64_),
@@ -958,7 +963,7 @@ pub struct lx_policy {
         unsafe extern "C" fn(
             s: *mut lx_state,
             cpu: u32_,
-            next_release: u64_,
+            next_release_at: u64_,
             now: u64_,
         ) -> u64_,
     >,
@@ -966,7 +971,7 @@ pub struct lx_policy {
         unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, now: u64_) -> u64_,
     >,
     pub await_: ::core::option::Option<
-        unsafe extern "C" fn(s: *mut lx_state, task: u32_, time: u64_, cpu: u32_),
+        unsafe extern "C" fn(s: *mut lx_state, task: u32_, release_at: u64_, cpu: u32_),
     >,
     pub lock_of: ::core::option::Option<
         unsafe extern "C" fn(s: *const lx_state, event: u32_, cpu: u32_) -> u32_,
@@ -1062,7 +1067,7 @@ unsafe extern "C" {
     pub fn lx_policy_next_replenishment(
         s: *mut lx_state,
         task: u32_,
-        deadline_abs: *mut u64_,
+        deadline_abs_ns: *mut u64_,
     ) -> u64_;
 }
 unsafe extern "C" {
@@ -1072,22 +1077,22 @@ unsafe extern "C" {
     pub fn lx_policy_take_due(s: *mut lx_state, now: u64_) -> u32_;
 }
 unsafe extern "C" {
-    pub fn lx_policy_bandwidth(runtime: u64_, period: u64_) -> u64_;
+    pub fn lx_policy_bandwidth(runtime_ns: u64_, period_ns: u64_) -> u64_;
 }
 unsafe extern "C" {
     pub fn lx_policy_admits(
         a: *const lx_admission,
         before: u64_,
-        runtime: u64_,
-        deadline_rel: u64_,
-        period: u64_,
+        runtime_ns: u64_,
+        deadline_rel_ns: u64_,
+        period_ns: u64_,
     ) -> u32_;
 }
 unsafe extern "C" {
     pub fn lx_policy_admission_replace(a: *mut lx_admission, before: u64_, after: u64_);
 }
 unsafe extern "C" {
-    pub fn lx_policy_reserve_charge(r: *mut lx_reserve, used: u64_, now: u64_);
+    pub fn lx_policy_reserve_charge(r: *mut lx_reserve, used_ns: u64_, now: u64_);
 }
 unsafe extern "C" {
     pub fn lx_policy_reserve_admits(r: *const lx_reserve, now: u64_) -> u32_;
@@ -1101,24 +1106,24 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn lx_policy_server_init(
         v: *mut lx_server,
-        start: u64_,
-        budget: u64_,
-        period: u64_,
+        start_at: u64_,
+        budget_ns: u64_,
+        period_ns: u64_,
     );
 }
 unsafe extern "C" {
     pub fn lx_policy_server_resize(
         v: *mut lx_server,
-        budget: u64_,
-        period: u64_,
+        budget_ns: u64_,
+        period_ns: u64_,
         now: u64_,
     ) -> u64_;
 }
 unsafe extern "C" {
     pub fn lx_policy_server_wants(
         v: *mut lx_server,
-        budget: u64_,
-        period: u64_,
+        budget_ns: u64_,
+        period_ns: u64_,
         quiet: u32_,
         now: u64_,
     ) -> u64_;
@@ -1130,7 +1135,7 @@ unsafe extern "C" {
     pub fn lx_policy_server_advance(v: *mut lx_server, now: u64_);
 }
 unsafe extern "C" {
-    pub fn lx_policy_server_charge(v: *mut lx_server, used: u64_, now: u64_);
+    pub fn lx_policy_server_charge(v: *mut lx_server, used_ns: u64_, now: u64_);
 }
 unsafe extern "C" {
     pub fn lx_policy_server_goes_first(v: *mut lx_server, now: u64_) -> u32_;
@@ -1192,14 +1197,22 @@ unsafe extern "C" {
     pub fn lx_policy_virtual_before(a: u64_, b: u64_) -> u32_;
 }
 unsafe extern "C" {
-    pub fn lx_policy_virtual_after(vtime: u64_, had: u64_, weight: u32_) -> u64_;
+    pub fn lx_policy_virtual_after(vtime: u64_, had_ns: u64_, weight: u32_) -> u64_;
 }
 unsafe extern "C" {
-    pub fn lx_policy_virtual_moved(vtime: u64_, from: u64_, to: u64_) -> u64_;
+    pub fn lx_policy_virtual_moved(
+        vtime: u64_,
+        from_vtime: u64_,
+        to_vtime: u64_,
+    ) -> u64_;
 }
 unsafe extern "C" {
-    pub fn lx_policy_virtual_waits(vtime: u64_, clock: u64_, slice: u64_) -> u64_;
+    pub fn lx_policy_virtual_waits(
+        vtime: u64_,
+        clock_vtime: u64_,
+        slice_ns: u64_,
+    ) -> u64_;
 }
 unsafe extern "C" {
-    pub fn lx_policy_virtual_begins(vtime: u64_, clock: u64_) -> u64_;
+    pub fn lx_policy_virtual_begins(vtime: u64_, clock_vtime: u64_) -> u64_;
 }

@@ -144,14 +144,14 @@ impl Instance {
     #[inline]
     pub fn next_due(&self) -> u64 {
         // SAFETY: the state lives as long as self.
-        unsafe { self.state.as_ref().next_due }
+        unsafe { self.state.as_ref().next_due_at }
     }
 
     /// When the policy's own timer is due ([`Instance::timer`]), or [`crate::NEVER`].
     #[inline]
     pub fn next_timer(&self) -> u64 {
         // SAFETY: the state lives as long as self.
-        unsafe { self.state.as_ref().next_timer }
+        unsafe { self.state.as_ref().next_timer_at }
     }
 
     /// The CPU that takes the interrupt of the policy's own timer.
@@ -192,7 +192,7 @@ impl Instance {
 
     /// What is left of the task's budget, in ns.
     pub fn budget_left(&self, task: u32) -> u64 {
-        self.task(task).budget_left
+        self.task(task).budget_left_ns
     }
 
     /// When the next server period of the task begins, and the deadline it then has.
@@ -207,7 +207,7 @@ impl Instance {
 
     /// The absolute deadline under which the task is scheduled.
     pub fn deadline_abs(&self, task: u32) -> u64 {
-        self.task(task).deadline_abs
+        self.task(task).deadline_abs_ns
     }
 
     /// A task that has never had a job, or has left, becomes one of the instance, with these parameters. A task leaves by
@@ -223,9 +223,9 @@ impl Instance {
         let _ = self.task(task);
         // SAFETY: the task is of this instance (checked above), and the state belongs to it alone.
         let slot = unsafe { &mut *self.state.as_ref().task.add(task as usize) };
-        slot.deadline_rel = parameters.deadline_rel_ns;
-        slot.period = parameters.period_ns;
-        slot.budget = parameters.budget_ns;
+        slot.deadline_rel_ns = parameters.deadline_rel_ns;
+        slot.period_ns = parameters.period_ns;
+        slot.budget_ns = parameters.budget_ns;
         slot.priority = parameters.priority;
         slot.alone = (!parameters.batching).into();
     }

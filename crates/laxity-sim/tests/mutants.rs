@@ -48,8 +48,8 @@ const MUTANTS: [Mutant; 16] = [
         "deadlines count from 0",
         Policy::GsnEdf,
         "core.h",
-        "\tt->deadline_abs = release + t->deadline_rel;",
-        "\tt->deadline_abs = t->deadline_rel;",
+        "\tt->deadline_abs_ns = release_at + t->deadline_rel_ns;",
+        "\tt->deadline_abs_ns = t->deadline_rel_ns;",
     ),
     RELEASED_JOBS_WAIT,
     mutant(
@@ -76,8 +76,8 @@ const MUTANTS: [Mutant; 16] = [
             "a throttled job comes back at once",
             Policy::EdfBh,
             "core.h",
-            "t->replenished < now ? now : t->replenished;",
-            "t->replenished != LX_NEVER ? now : 0;",
+            "t->replenished_at < now ? now : t->replenished_at;",
+            "t->replenished_at != LX_NEVER ? now : 0;",
         )
     },
     Mutant {
@@ -86,8 +86,8 @@ const MUTANTS: [Mutant; 16] = [
             "a postponed job keeps its deadline",
             Policy::Fpp,
             "core.h",
-            "t->deadline_abs + t->period};",
-            "t->deadline_abs};",
+            "t->deadline_abs_ns + t->period_ns};",
+            "t->deadline_abs_ns};",
         )
     },
 ];

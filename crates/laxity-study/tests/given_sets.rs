@@ -6,6 +6,7 @@ use laxity_analysis::{
 use laxity_study::{ACCEPTED, ComputedPoints, NEVER, Point, Progress, Study, compute};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const FILES: &str = r#"
 version = 1
@@ -116,11 +117,14 @@ echo 'version = 1'
 for n in $(seq "$2"); do printf '[[tasks]]\nname = "t%s"\nwcet = "5ms"\nperiod = "10ms"\n' "$n"; done
 "#;
 
+/// Writes the program by another process: a child that another test starts meanwhile would inherit a file that this process has open for
+/// writing, and until that child is another program, this one could not be started (ETXTBSY).
 fn program(directory: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let path = directory.join("draw");
-    fs::write(&path, text).expect("writes");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("may be run");
+    let written = Command::new("sh")
+        .args(["-c", "printf %s \"$1\" >draw && chmod 755 draw", "sh", text])
+        .current_dir(directory)
+        .status();
+    assert!(written.is_ok_and(|status| status.success()), "sh writes a program");
 }
 
 #[test]

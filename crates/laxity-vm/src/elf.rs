@@ -139,7 +139,6 @@ fn usize_at(bytes: &[u8], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     fn this_program() -> Vec<u8> {
         std::fs::read(std::env::current_exe().expect("a path")).expect("readable")
@@ -160,9 +159,13 @@ mod tests {
         let trimmed = Elf::new(&program).expect("ELF").trimmed().expect("segments");
         assert!(trimmed.len() < program.len());
         let directory = tempfile::tempdir().expect("directory");
+        std::fs::write(directory.path().join("trimmed"), &trimmed).expect("write");
+        // Another process writes what is started: a child of another test that starts meanwhile inherits what this one has open for
+        // writing, and a program that is open for writing cannot be started (ETXTBSY).
+        let mut install = std::process::Command::new("install");
+        install.args(["-m", "755", "trimmed", "program"]).current_dir(directory.path());
+        assert!(install.status().is_ok_and(|status| status.success()), "install copies");
         let path = directory.path().join("program");
-        std::fs::write(&path, &trimmed).expect("write");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("mode");
         let ended = std::process::Command::new(&path).arg("--list").output().expect("it starts");
         let said = String::from_utf8_lossy(&ended.stdout).into_owned();
         assert!(said.contains("a_trimmed_program_still_runs"), "{said}");

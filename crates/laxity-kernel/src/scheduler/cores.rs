@@ -21,7 +21,7 @@ impl Options {
 }
 
 /// What the kernel's side answers.
-const FROM_AT: usize = std::mem::offset_of!(ffi::lx_host_core, from);
+const FROM_AT: usize = std::mem::offset_of!(ffi::lx_host_core, from_at);
 
 impl Scheduler {
     /// Says what all CPUs are, before the policy is attached.
@@ -53,11 +53,11 @@ impl Scheduler {
         let said = ffi::lx_host_core {
             cpu: core.cpu,
             speed: core.speed,
-            budget: core.budget_ns,
-            period: core.period_ns,
-            share: core.share_ppm,
+            budget_ns: core.budget_ns,
+            period_ns: core.period_ns,
+            share_ppm: core.share_ppm,
             closed: u64::from(core.closed),
-            from: 0,
+            from_at: 0,
         };
         // SAFETY: plain numbers, all of them initialized.
         let bytes = unsafe {
@@ -78,7 +78,7 @@ impl Scheduler {
     ///
     /// An error of the kernel.
     pub fn background_times(&self) -> Result<Vec<BackgroundTimes>> {
-        let Some(map) = self.object.maps().find(|map| map.name() == "ordinary_times") else {
+        let Some(map) = self.object.maps().find(|map| map.name() == "background_times") else {
             return Ok(Vec::new());
         };
         let values = map.lookup_percpu(&0_u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| {
@@ -122,9 +122,9 @@ fn times_of(value: &[u8]) -> BackgroundTimes {
         bytes.map_or(0, u64::from_ne_bytes)
     };
     BackgroundTimes {
-        server: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, server))),
-        reserve: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, reserve))),
-        background: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, background))),
-        quiet_ns: at(std::mem::offset_of!(ffi::lx_ordinary_times, quiet)),
+        server: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_background_times, server_ns))),
+        reserve: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_background_times, reserve_ns))),
+        background: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_background_times, background_ns))),
+        quiet_ns: at(std::mem::offset_of!(ffi::lx_background_times, quiet_at)),
     }
 }

@@ -26,7 +26,7 @@ static int check_levels(struct host *h)
 		return 0;
 	for (u32 a = 0; a < h->tasks; a++)
 		for (u32 b = 0; b < h->tasks; b++)
-			if ((fixed ? t[a].priority < t[b].priority : t[a].deadline_rel < t[b].deadline_rel) !=
+			if ((fixed ? t[a].priority < t[b].priority : t[a].deadline_rel_ns < t[b].deadline_rel_ns) !=
 			    (t[a].level < t[b].level))
 				return fail(h, "levels", a, b);
 	return 0;
@@ -82,8 +82,8 @@ static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 		add_event(h, a->cpu, EVENT_KICK, 0);
 		return 0;
 	case LX_ARM:
-		if (a->due_at != h->s->next_due && a->due_at != h->s->next_timer)
-			return fail(h, "timer", a->due_at, h->s->next_due);
+		if (a->due_at != h->s->next_due_at && a->due_at != h->s->next_timer_at)
+			return fail(h, "timer", a->due_at, h->s->next_due_at);
 		/* At once, if that is past. */
 		collect_due(h);
 		return 0;
@@ -200,8 +200,8 @@ static int wake_up(struct host *h, u32 cpu, u32 task)
 
 	if (release != expected)
 		return fail(h, "wake-up", release, expected);
-	if (h->s->task[task].budget_left != h->task[task].budget_left)
-		return fail(h, "budget after a wake-up", h->s->task[task].budget_left, h->task[task].budget_left);
+	if (h->s->task[task].budget_left_ns != h->task[task].budget_left)
+		return fail(h, "budget after a wake-up", h->s->task[task].budget_left_ns, h->task[task].budget_left);
 	h->woken[release != LX_NEVER]++;
 	if (release == LX_NEVER) {
 		h->task[task].state = JOB_THERE;
@@ -253,7 +253,7 @@ static void collect_due(struct host *h)
 
 	while ((group = h->policy->take_due(h->s, h->now)) != LX_NONE)
 		add_event(h, h->s->group[group].cpu, EVENT_GROUP, group);
-	if (h->s->next_timer <= h->now && !h->timer_is_coming) {
+	if (h->s->next_timer_at <= h->now && !h->timer_is_coming) {
 		h->timer_is_coming = 1;
 		add_event(h, h->s->timer_cpu, EVENT_TIMER, 0);
 	}
@@ -272,7 +272,7 @@ static int left_here(struct host *h, u32 cpu, const struct written *before, u64 
 {
 	if (locks_kept(h, before, lock_of(h, LX_EVENT_COMPLETE, cpu)) || lists_kept(h, before, cpu))
 		return -1;
-	if (h->s->next_due != before->next_due || h->s->due_count != before->due_count)
+	if (h->s->next_due_at != before->next_due || h->s->due_count != before->due_count)
 		return fail(h, "release queue without its lock", cpu, h->s->due_count);
 	h->cpu[cpu].awaiting = 1;
 	h->cpu[cpu].ready = ready;
@@ -505,7 +505,7 @@ static int check_quiet(struct host *h)
 /* The next instant at which something happens by itself, or LX_NEVER. */
 static u64 next_instant(const struct host *h)
 {
-	u64 next = h->s->next_timer < h->s->next_due ? h->s->next_timer : h->s->next_due;
+	u64 next = h->s->next_timer_at < h->s->next_due_at ? h->s->next_timer_at : h->s->next_due_at;
 
 	for (u32 i = 0; i < h->tasks; i++)
 		if (h->task[i].wakes_at < next)

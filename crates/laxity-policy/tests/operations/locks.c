@@ -11,7 +11,7 @@ void locks_before(const struct host *h, struct written *before)
 	memcpy(before->tree, h->s->tree, h->clients * sizeof(before->tree[0]));
 	memcpy(before->operation, h->s->operation, h->cpus * sizeof(before->operation[0]));
 	memcpy(before->list, h->s->list, h->cpus * sizeof(before->list[0]));
-	before->next_due = h->s->next_due;
+	before->next_due = h->s->next_due_at;
 	before->due_count = h->s->due_count;
 }
 

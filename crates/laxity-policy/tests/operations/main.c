@@ -44,9 +44,9 @@ void host_draw_task(struct host *h, u32 id)
 	t->replenished = LX_NEVER;
 	t->budget_left = t->budget;
 	t->running_on = LX_NONE;
-	task->deadline_rel = t->deadline_rel;
-	task->period = t->period;
-	task->budget = t->budget;
+	task->deadline_rel_ns = t->deadline_rel;
+	task->period_ns = t->period;
+	task->budget_ns = t->budget;
 	task->priority = t->priority;
 }
 

@@ -22,13 +22,13 @@ pub const EDZL: [Mistake; 6] = [
     mistake(
         "the timer is not set",
         "queues/laxities.h",
-        "\ts->next_timer = lx_watched_entry(s, 0)->key;\n",
-        "\ts->next_timer = LX_NEVER;\n",
+        "\ts->next_timer_at = lx_watched_entry(s, 0)->key;\n",
+        "\ts->next_timer_at = LX_NEVER;\n",
     ),
     mistake(
         "a job without laxity keeps its place",
         "queues/laxities.h",
-        "\tlx_task(s, task)->key = ends;\n",
+        "\tlx_task(s, task)->key = ends_at;\n",
         "",
     ),
     mistake(
@@ -40,14 +40,14 @@ pub const EDZL: [Mistake; 6] = [
     mistake(
         "a job that has none from the beginning is not seen",
         "queues/laxities.h",
-        "\tif (!lx_is_urgent(t) && ends <= now)\n",
-        "\tif (ends > now && ends == 0)\n",
+        "\tif (!lx_is_urgent(t) && ends_at <= now)\n",
+        "\tif (ends_at > now && ends_at == 0)\n",
     ),
     mistake(
         "what a job has used does not count",
         "queues/laxities.h",
-        "\treturn t->deadline_abs > t->budget_left ? t->deadline_abs - t->budget_left : 0;\n",
-        "\treturn t->deadline_abs > t->budget ? t->deadline_abs - t->budget : 0;\n",
+        "\treturn t->deadline_abs_ns > t->budget_left_ns ? t->deadline_abs_ns - t->budget_left_ns : 0;\n",
+        "\treturn t->deadline_abs_ns > t->budget_ns ? t->deadline_abs_ns - t->budget_ns : 0;\n",
     ),
     mistake(
         "a job without laxity that waits does not preempt",
@@ -67,8 +67,8 @@ pub const COMING_AND_GOING: [(&str, Mistake); 8] = [
         mistake(
             "a task that enters lives on the server period of the one before",
             "core.h",
-            "\tt->deadline_abs = 0;\n\tt->replenished = LX_NEVER;\n",
-            "\tt->deadline_abs = 0;\n",
+            "\tt->deadline_abs_ns = 0;\n\tt->replenished_at = LX_NEVER;\n",
+            "\tt->deadline_abs_ns = 0;\n",
         ),
     ),
     (
@@ -94,8 +94,8 @@ pub const COMING_AND_GOING: [(&str, Mistake); 8] = [
         mistake(
             "a job with a constrained deadline that wakes up too late is replaced",
             "wake_up.h",
-            "\t\tif (t->deadline_rel < t->period) {\n",
-            "\t\tif (t->deadline_rel < t->period && span == 0) {\n",
+            "\t\tif (t->deadline_rel_ns < t->period_ns) {\n",
+            "\t\tif (t->deadline_rel_ns < t->period_ns && span_ns == 0) {\n",
         ),
     ),
     (
@@ -103,8 +103,8 @@ pub const COMING_AND_GOING: [(&str, Mistake); 8] = [
         mistake(
             "a constrained task that wakes up has two budgets in one period",
             "wake_up.h",
-            "return t->deadline_rel < t->period && next > now ? next : now;",
-            "return next > LX_NEVER / 2 ? next : now;",
+            "return t->deadline_rel_ns < t->period_ns && next_at > now ? next_at : now;",
+            "return next_at > LX_NEVER / 2 ? next_at : now;",
         ),
     ),
 ];
@@ -120,8 +120,8 @@ pub const PUSH_PULL: [Mistake; 13] = [
     mistake(
         "the release queue is written under the lock of a CPU",
         "push_pull.h",
-        "\tlx_list_begin(s, cpu);\n\tif (next_release != LX_NEVER)\n\t\tready = lx_next_job(s, task, next_release);\n",
-        "\tlx_list_begin(s, cpu);\n\tif (next_release != LX_NEVER)\n\t\tready = lx_next_job(s, task, next_release);\n\tif (ready > now && ready != LX_NEVER)\n\t\tlx_due_push(s, ready, task);\n",
+        "\tlx_list_begin(s, cpu);\n\tif (next_release_at != LX_NEVER)\n\t\tready_at = lx_next_job(s, task, next_release_at);\n",
+        "\tlx_list_begin(s, cpu);\n\tif (next_release_at != LX_NEVER)\n\t\tready_at = lx_next_job(s, task, next_release_at);\n\tif (ready_at > now && ready_at != LX_NEVER)\n\t\tlx_due_push(s, ready_at, task);\n",
     ),
     mistake(
         "actions are in the list of the CPU that they are about",

@@ -3,15 +3,15 @@
  * Background work with a queue per CPU and a deferrable server per CPU (servers.h). policy/background.h decides where it waits and
  * when that changes, policy/virtual_time.h in which order it runs; here the CPUs are gone through.
  */
-#ifndef LX_HOST_ORDINARY_H
-#define LX_HOST_ORDINARY_H
+#ifndef LX_HOST_MANY_QUEUES_H
+#define LX_HOST_MANY_QUEUES_H
 
 #include "background.h"
 #include "timers.h"
 #include "virtual_time.h"
 
 /* Queues of the CPUs have their numbers. */
-#define LX_ORDINARY(cpu) ((u64)(cpu))
+#define LX_BACKGROUND_OF(cpu) ((u64)(cpu))
 
 /* The server may have a budget again while a real-time task runs on. */
 #define LX_WATCH_ALWAYS true
@@ -22,7 +22,7 @@ static __noinline s32 lx_create_queues(void)
 	s32 error = 0;
 
 	while (i < online_cpus && LX_MAY_LOOP) {
-		error = error ?: scx_bpf_create_dsq(LX_ORDINARY(i), -1);
+		error = error ?: scx_bpf_create_dsq(LX_BACKGROUND_OF(i), -1);
 		i++;
 	}
 	return error;
@@ -48,7 +48,7 @@ static __always_inline bool lx_must_stay(struct task_struct *p)
 
 static __always_inline u32 lx_waiting(u32 cpu)
 {
-	s32 waiting = scx_bpf_dsq_nr_queued(LX_ORDINARY(cpu));
+	s32 waiting = scx_bpf_dsq_nr_queued(LX_BACKGROUND_OF(cpu));
 
 	return waiting > 0 ? waiting : 0;
 }
@@ -60,16 +60,16 @@ static __always_inline bool lx_is_wanted(struct lx_instance *in, struct lx_host_
 }
 
 /* Whether a background task has the CPU, or is on its way there from a queue. */
-static __always_inline u32 lx_has_ordinary(struct lx_host_cpu *c)
+static __always_inline u32 lx_runs_background(struct lx_host_cpu *c)
 {
-	return LX_READ(c->ordinary) || LX_READ(c->taken);
+	return LX_READ(c->background) || LX_READ(c->taken);
 }
 
 /* What is ready or runs there: background tasks and real-time jobs. */
 static __always_inline struct lx_load lx_load_of(u32 cpu, struct lx_host_cpu *c)
 {
 	struct lx_instance *in = lx_instance_of(c);
-	struct lx_load load = {.speed = c->speed, .tasks = lx_waiting(cpu) + lx_has_ordinary(c)};
+	struct lx_load load = {.speed = c->speed, .tasks = lx_waiting(cpu) + lx_runs_background(c)};
 
 	if (in)
 		load.tasks += LX_READ(in->state.ready_count) + lx_is_wanted(in, c);
@@ -144,7 +144,7 @@ static __noinline u64 lx_vtime_on(struct task_struct *p, u32 cpu)
 }
 
 /* The virtual time at which a task begins. */
-static __always_inline u64 lx_ordinary_start(struct task_struct *p)
+static __always_inline u64 lx_background_start(struct task_struct *p)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
 	u32 cpu = scx_bpf_task_cpu(p);
@@ -178,13 +178,13 @@ static __noinline int lx_enqueue_at(struct task_struct *p, u64 enq_flags, u32 ow
 
 	if (!to)
 		return 0;
-	vtime = lx_virtual_waits(vtime, to->vtime_now, background_slice);
-	scx_bpf_dsq_insert_vtime(p, LX_ORDINARY(cpu), background_slice, vtime, enq_flags);
+	vtime = lx_virtual_waits(vtime, to->vtime_now, background_slice_ns);
+	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND_OF(cpu), background_slice_ns, vtime, enq_flags);
 	lx_notify(cpu, to, enq_flags & SCX_ENQ_LAST && cpu == own);
 	return 0;
 }
 
-static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_flags)
+static __always_inline void lx_enqueue_background(struct task_struct *p, u64 enq_flags)
 {
 	u32 own = scx_bpf_task_cpu(p);
 	struct lx_host_cpu *c = lx_host_cpu(own);
@@ -199,7 +199,7 @@ static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_f
 /* The next that waits for `from` and may run on the CPU `c`, which asks, goes there. Until it runs, it counts as there. */
 static __always_inline bool lx_take_to(struct lx_host_cpu *c, u32 from)
 {
-	if (!scx_bpf_dsq_move_to_local(LX_ORDINARY(from)))
+	if (!scx_bpf_dsq_move_to_local(LX_BACKGROUND_OF(from)))
 		return false;
 	c->taken = 1;
 	return true;
@@ -212,7 +212,7 @@ static __always_inline void lx_nothing_is_taken(struct lx_host_cpu *c)
 }
 
 /* The next that waits for the CPU, which asks. */
-static __always_inline bool lx_take_ordinary(u32 cpu)
+static __always_inline bool lx_take_background(u32 cpu)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 
@@ -222,7 +222,7 @@ static __always_inline bool lx_take_ordinary(u32 cpu)
 /* Whether a CPU gives one to that with the load `here`. */
 static __always_inline bool lx_gives(u32 cpu, struct lx_host_cpu *c, struct lx_load load, struct lx_load here)
 {
-	return lx_background_gives(load, lx_waiting(cpu), LX_READ(c->ordinary), here);
+	return lx_background_gives(load, lx_waiting(cpu), LX_READ(c->background), here);
 }
 
 /* The CPU that has most to give to one with the load `here`, or LX_NONE. */
@@ -282,7 +282,7 @@ u32 __noinline lx_take_from_others(u32 cpu)
 		return false;
 	here = lx_load_of(cpu, c);
 	/* The running task leaves the CPU. */
-	here.tasks -= c->ordinary && here.tasks ? 1 : 0;
+	here.tasks -= c->background && here.tasks ? 1 : 0;
 	from = lx_busiest(cpu, here.speed, here.tasks);
 	if (from == LX_NONE)
 		return false;
@@ -314,13 +314,13 @@ static __noinline bool lx_is_best_here(u32 cpu, struct task_struct *p)
 
 	if (!c || p->nr_cpus_allowed < 2 || lx_must_stay(p))
 		return true;
-	best = lx_place(p, cpu, lx_load_without(p, cpu, c, c->ordinary));
+	best = lx_place(p, cpu, lx_load_without(p, cpu, c, c->background));
 	other = lx_host_cpu(best);
 	return !other || !lx_background_is_better_off((struct lx_spot){.cpu = cpu, .load = lx_load_of(cpu, c)},
 						      (struct lx_spot){.cpu = best, .load = lx_load_of(best, other)});
 }
 
-static __always_inline bool lx_ordinary_goes_on(u32 cpu, struct task_struct *p)
+static __always_inline bool lx_background_goes_on(u32 cpu, struct task_struct *p)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 
@@ -335,9 +335,9 @@ static __always_inline bool lx_ordinary_goes_on(u32 cpu, struct task_struct *p)
 static __always_inline bool lx_keeps(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *prev, u64 now,
 				     u32 why)
 {
-	if (!prev || !c->ordinary || !(prev->scx.flags & SCX_TASK_QUEUED) || !lx_is_best_here(cpu, prev))
+	if (!prev || !c->background || !(prev->scx.flags & SCX_TASK_QUEUED) || !lx_is_best_here(cpu, prev))
 		return false;
-	scx_bpf_task_set_slice(prev, background_slice);
+	scx_bpf_task_set_slice(prev, background_slice_ns);
 	lx_trace_reason(c, cpu, prev, why);
 	if (why == LX_OTHER_SERVER)
 		lx_watch_server(in, c, now);
@@ -349,7 +349,7 @@ static __noinline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *
 {
 	u32 why = lx_why_first(in, c, now);
 
-	if (why == LX_OTHER_IDLE || !(lx_take_ordinary(cpu) || lx_keeps(in, c, cpu, prev, now, why)))
+	if (why == LX_OTHER_IDLE || !(lx_take_background(cpu) || lx_keeps(in, c, cpu, prev, now, why)))
 		return false;
 	c->gave_way = why;
 	if (why == LX_OTHER_SERVER)
@@ -360,22 +360,22 @@ static __noinline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *
 }
 
 /* Whether background work that waits is to have the CPU, on which real-time work runs. */
-static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
+static __always_inline bool lx_background_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	return lx_waiting(cpu) && lx_why_first(in, c, now) != LX_OTHER_IDLE;
 }
 
 /* The task, which is no member, has the CPU now. `in`: NULL where there is no real-time work. */
-static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
+static __always_inline void lx_background_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
 {
 	u64 vtime = lx_vtime_on(p, cpu);
-	u64 now = c->background_since;
+	u64 now = c->background_since_at;
 
 	scx_bpf_task_set_dsq_vtime(p, vtime);
 	c->vtime_now = lx_virtual_begins(vtime, c->vtime_now);
-	c->ordinary = 1;
+	c->background = 1;
 	c->taken = 0;
-	c->charged = now;
+	c->charged_at = now;
 	c->shown = c->gave_way;
 	if (in && c->gave_way == LX_OTHER_SERVER)
 		lx_watch_server(in, c, now);
@@ -385,25 +385,25 @@ static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx
 static __always_inline void lx_begins_beside(struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
 {
 	if (!(p->flags & PF_KTHREAD))
-		lx_ordinary_begins(NULL, c, cpu, p);
+		lx_background_begins(NULL, c, cpu, p);
 }
 
-static __always_inline void lx_ordinary_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+static __always_inline void lx_background_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	if (in)
-		lx_charge_ordinary(in, c, now);
-	c->ordinary = 0;
+		lx_charge_background(in, c, now);
+	c->background = 0;
 }
 
 /* A tick, while it runs: without timers that ends a budget; with them, it finds what they have missed. */
-static __always_inline void lx_tick_ordinary(struct lx_host_cpu *c, struct task_struct *p, u64 now)
+static __always_inline void lx_tick_background(struct lx_host_cpu *c, struct task_struct *p, u64 now)
 {
 	struct lx_instance *in = lx_instance_of(c);
 
 	lx_note_callers(p);
-	if (!in || !c->ordinary)
+	if (!in || !c->background)
 		return;
-	lx_charge_ordinary(in, c, now);
+	lx_charge_background(in, c, now);
 	if (lx_is_wanted(in, c) && lx_why_first(in, c, now) == LX_OTHER_IDLE)
 		scx_bpf_task_set_slice(p, 0);
 }
