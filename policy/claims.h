@@ -7,9 +7,9 @@
  * 2. Background work, if real-time work has had its share of the window: the reserve.
  * 3. Real-time work.
  *
- * Where only one kind is there, that has the CPU. The host charges the server and the reserve for whatever runs, and asks again
- * when anything has come or gone, and by the instant of lx_claim_ends: the simulator at it, the kernel at the ends of budgets of
- * servers and jobs (bpf/host/servers.h) and, of the reserve, at ticks.
+ * Where only one kind is there, that has the CPU. The host charges the server and the reserve for what runs, and asks again
+ * when anything has come or gone, and at the instant of lx_claim_ends: the simulator, and the kernel where CPUs have servers
+ * (bpf/host/servers.h). Where they have none, the kernel asks at ticks: its reserve is as coarse as sched_rt_runtime_us is.
  */
 #ifndef LX_CLAIMS_H
 #define LX_CLAIMS_H

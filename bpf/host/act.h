@@ -18,9 +18,21 @@ static __always_inline u64 lx_next_instant(struct lx_instance *in)
 	return due_at;
 }
 
+/* Whether the kernel has started the timer: it takes memory for that in newer kernels, and may have none. */
+static __always_inline bool lx_start_timer(struct bpf_timer *timer, u64 due_at)
+{
+	bool refused = timers_refused && bpf_get_prandom_u32() % timers_refused == 0;
+
+	if (!refused && !bpf_timer_start(timer, due_at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN))
+		return true;
+	LX_COUNT(timer_failures);
+	return false;
+}
+
 /*
  * Sets the timer to the earliest pending instant. Two CPUs may do so at once, and the one with the later instant
- * last: so each looks again at what is pending after it has set the timer.
+ * last: so each looks again at what is pending after it has set the timer. If it cannot be set, this CPU decides once more, and
+ * tries again then (lx_arm_if_asked).
  */
 static __noinline void lx_arm(struct lx_instance *in)
 {
@@ -34,7 +46,11 @@ static __noinline void lx_arm(struct lx_instance *in)
 		in->armed_at = due_at;
 		if (due_at == LX_NEVER)
 			return;
-		bpf_timer_start(&in->timer, due_at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+		if (!lx_start_timer(&in->timer, due_at)) {
+			in->armed_at = LX_NEVER;
+			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+			return;
+		}
 		__sync_fetch_and_add(&in->armed_at, 0);
 		if (lx_next_instant(in) >= due_at)
 			return;

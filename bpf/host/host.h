@@ -23,9 +23,9 @@ struct lx_host_setup setup_data SEC(".data.setup");
 /* No real-time tasks run on any CPU, until an instance has it. */
 static __noinline int lx_forget_cpus(void)
 {
-	u32 i = 0;
+	u32 i;
 
-	while (i < online_cpus && LX_MAY_LOOP) {
+	bpf_for(i, 0, online_cpus) {
 		struct lx_host_cpu *c = lx_host_cpu(i);
 
 		if (c) {
@@ -33,7 +33,6 @@ static __noinline int lx_forget_cpus(void)
 			c->running = LX_NONE;
 			c->awaited = LX_NONE;
 		}
-		i++;
 	}
 	return 0;
 }
@@ -139,24 +138,21 @@ SEC("syscall") int release_due(void *context)
 
 static __noinline int lx_start_timers(void)
 {
-	u32 i = 0;
+	u32 i;
 
-	while (i < online_cpus && LX_MAY_LOOP) {
+	bpf_for(i, 0, online_cpus) {
 		struct lx_host_cpu *c = lx_host_cpu(i);
+		struct lx_instance *in;
 
-		if (c) {
-			bpf_timer_init(&c->timer, &host_cpus, CLOCK_MONOTONIC);
-			bpf_timer_set_callback(&c->timer, lx_budget_due);
-			if (c->instance != LX_NONE && c->index == 0) {
-				struct lx_instance *in = lx_instance_at(c->instance);
-
-				if (in) {
-					bpf_timer_init(&in->timer, &instances, CLOCK_MONOTONIC);
-					bpf_timer_set_callback(&in->timer, lx_release_due);
-				}
-			}
+		if (!c)
+			continue;
+		bpf_timer_init(&c->timer, &host_cpus, CLOCK_MONOTONIC);
+		bpf_timer_set_callback(&c->timer, lx_budget_due);
+		in = c->index == 0 ? lx_instance_of(c) : NULL;
+		if (in) {
+			bpf_timer_init(&in->timer, &instances, CLOCK_MONOTONIC);
+			bpf_timer_set_callback(&in->timer, lx_release_due);
 		}
-		i++;
 	}
 	return 0;
 }

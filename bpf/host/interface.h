@@ -75,19 +75,17 @@ static __noinline int lx_answer_affinity(struct task_struct *p)
 	struct lx_cpu_mask wanted = {};
 	struct lx_member *member = lx_real_time(p);
 	struct lx_instance *in = member ? lx_instance_at(member->instance) : NULL;
-	int answer = 0;
-	u32 i = 0;
+	u32 i;
 
 	if (!in || !lx_cpus_of_caller(&wanted))
 		return 0;
-	while (i < in->cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
+	bpf_for(i, 0, in->cpus) {
 		u32 cpu = lx_kernel_cpu(in, i);
 
 		if (!(*LX_AT(wanted.word, cpu / 64, LX_CPUS_MAX / 64) & 1ull << cpu % 64))
-			answer = -LX_EBUSY;
-		i++;
+			return -LX_EBUSY;
 	}
-	return answer;
+	return 0;
 }
 
 /*

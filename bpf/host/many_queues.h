@@ -18,14 +18,15 @@
 
 static __noinline s32 lx_create_queues(void)
 {
-	u32 i = 0;
-	s32 error = 0;
+	u32 i;
 
-	while (i < online_cpus && LX_MAY_LOOP) {
-		error = error ?: scx_bpf_create_dsq(LX_BACKGROUND_OF(i), -1);
-		i++;
+	bpf_for(i, 0, online_cpus) {
+		s32 error = scx_bpf_create_dsq(LX_BACKGROUND_OF(i), -1);
+
+		if (error)
+			return error;
 	}
-	return error;
+	return 0;
 }
 
 /*
@@ -339,8 +340,7 @@ static __always_inline bool lx_keeps(struct lx_instance *in, struct lx_host_cpu 
 		return false;
 	scx_bpf_task_set_slice(prev, background_slice_ns);
 	lx_trace_reason(c, cpu, prev, why);
-	if (why == LX_OTHER_SERVER)
-		lx_watch_server(in, c, now);
+	lx_watch_turn(in, c, now);
 	return true;
 }
 
@@ -377,8 +377,8 @@ static __always_inline void lx_background_begins(struct lx_instance *in, struct 
 	c->taken = 0;
 	c->charged_at = now;
 	c->shown = c->gave_way;
-	if (in && c->gave_way == LX_OTHER_SERVER)
-		lx_watch_server(in, c, now);
+	if (in && c->gave_way != LX_OTHER_IDLE)
+		lx_watch_turn(in, c, now);
 }
 
 /* The same where no real-time work is. */
@@ -395,7 +395,7 @@ static __always_inline void lx_background_ends(struct lx_instance *in, struct lx
 	c->background = 0;
 }
 
-/* A tick, while it runs: without timers that ends a budget; with them, it finds what they have missed. */
+/* A tick, while it runs: without timers that ends its turn; with them, it finds what they have missed. */
 static __always_inline void lx_tick_background(struct lx_host_cpu *c, struct task_struct *p, u64 now)
 {
 	struct lx_instance *in = lx_instance_of(c);

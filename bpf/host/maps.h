@@ -243,10 +243,13 @@ const volatile bool has_timers = true;
 const volatile u32 kicks_forgotten = 0;
 /* Another one: budget timers are set so much too late, in ns. */
 const volatile u64 budgets_late_ns = 0;
+/* And one for the test of what makes up for it: one of so many timers is not started; 0: none. */
+const volatile u32 timers_refused = 0;
 /* Slice of what is not real-time. */
 const volatile u64 background_slice_ns = 5000000;
 
-_Static_assert(LX_TASKS_MAX == LX_HOST_TASKS && LX_CPUS_MAX == LX_HOST_CPUS, "user space is told other capacities");
+_Static_assert(LX_TASKS_MAX == LX_HOST_TASKS && LX_CPUS_MAX == LX_HOST_CPUS && LX_SOCKETS_MAX == LX_HOST_SOCKETS,
+	       "user space is told other capacities");
 
 /* See LX_FORGET: for loops of system calls. */
 struct {

@@ -36,15 +36,13 @@ static __noinline u32 lx_instance_for(struct task_struct *p)
  */
 static __noinline bool lx_covers(struct task_struct *p, struct lx_instance *in)
 {
-	u32 i = 0;
-	bool covers = true;
+	u32 i;
 
-	while (i < in->cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
+	bpf_for(i, 0, in->cpus) {
 		if (!bpf_cpumask_test_cpu(lx_kernel_cpu(in, i), &p->cpus_mask))
-			covers = false;
-		i++;
+			return false;
 	}
-	return covers;
+	return true;
 }
 
 /*

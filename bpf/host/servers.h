@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A deferrable server per CPU (policy/deferrable.h), for policies that define LX_SERVERS: under the lock of the CPU's instance,
- * with a timer for its end while background work runs by it, and for its next beginning while real-time work runs.
+ * with a timer for the instant at which policy/claims.h says that other work may go first.
  */
 #ifndef LX_HOST_SERVERS_H
 #define LX_HOST_SERVERS_H
@@ -121,52 +121,55 @@ static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due_at)
 	if (due_at == LX_NEVER)
 		return;
 	c->budget_due_at = due_at + budgets_late_ns;
+	/* One that does not start: a tick finds what it would have. */
 	if (has_timers)
-		bpf_timer_start(&c->timer, c->budget_due_at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
-}
-
-/* Background work goes before real-time work here from now on, by its server: until the budget is used up. */
-int __noinline lx_watch_server_on(u32 cpu, u64 now)
-{
-	struct lx_host_cpu *c = lx_host_cpu(cpu);
-	struct lx_instance *in = lx_instance_of(c);
-	u64 left_ns;
-
-	if (!c || !in)
-		return 0;
-	bpf_spin_lock(&in->lock);
-	left_ns = lx_server_left(&c->server, now);
-	bpf_spin_unlock(&in->lock);
-	lx_set_timer(c, left_ns == LX_NEVER ? LX_NEVER : now + left_ns);
-	return 0;
-}
-
-static __always_inline int lx_watch_server(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
-{
-	return lx_watch_server_on(lx_kernel_cpu(in, c->index), now);
+		lx_start_timer(&c->timer, c->budget_due_at);
 }
 
 /*
- * A job runs here from `now` on: until its budget is used up, or the server has a budget again. A server that has one does not
- * wait for a timer: background work that comes for it kicks the CPU.
+ * When this CPU is to ask again which work goes first (lx_claim_ends), while background work runs here that goes first, or real-time
+ * work. LX_NEVER while that is real-time work only because nothing waits for the server: background work that comes kicks the CPU.
  */
+u64 __noinline lx_claim_ends_on(u32 cpu, u32 background, u64 now)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+	u64 ends_at = LX_NEVER;
+	u32 claim;
+
+	if (!c || !in)
+		return LX_NEVER;
+	bpf_spin_lock(&in->lock);
+	claim = lx_claim_first(&c->server, &c->reserve, now);
+	if (claim != (background ? LX_CLAIM_REAL_TIME : LX_CLAIM_SERVER))
+		ends_at = lx_claim_ends(&c->server, &c->reserve, claim, now);
+	bpf_spin_unlock(&in->lock);
+	/* Its turn has ended already. */
+	return background && claim == LX_CLAIM_REAL_TIME ? now : ends_at;
+}
+
+/* Background work goes before real-time work here from now on, by its server or by the reserve. */
+static __always_inline void lx_watch_turn(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	lx_set_timer(c, lx_claim_ends_on(lx_kernel_cpu(in, c->index), 1, now));
+}
+
+/* A job runs here from `now` on: until its budget is used up, or background work that may wait goes first. */
 int __noinline lx_watch_budget_on(u32 cpu, u64 now)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
 	struct lx_state *s;
 	u64 due_at = LX_NEVER;
-	u64 next_at;
+	u64 ends_at;
 
 	if (!c || !in)
 		return 0;
 	s = &in->state;
-	bpf_spin_lock(&in->lock);
-	next_at = lx_server_next(&c->server, now);
-	bpf_spin_unlock(&in->lock);
+	ends_at = lx_claim_ends_on(cpu, 0, now);
 	if (s->config.budget_mode != LX_BUDGET_OFF)
 		due_at = now + LX_READ(lx_task(s, c->running)->budget_left_ns);
-	lx_set_timer(c, next_at > now && next_at < due_at ? next_at : due_at);
+	lx_set_timer(c, ends_at < due_at ? ends_at : due_at);
 	return 0;
 }
 

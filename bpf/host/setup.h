@@ -10,6 +10,7 @@
 /* Capacities of the kernel's build. */
 #define LX_HOST_TASKS 2048
 #define LX_HOST_CPUS 256
+#define LX_HOST_SOCKETS 8
 /*
  * The longest period, in ns: SCHED_DEADLINE's default (sched_deadline_period_max_us). A task that waits for its release counts
  * as runnable, and the kernel throws out a scheduler that leaves one waiting for half a minute.
@@ -96,6 +97,8 @@ struct lx_counters {
 	u64 instance_locks;
 	/* Decisions where background work went before real-time tasks by its server. */
 	u64 served;
+	/* Timers that the kernel did not start: the next decision or tick does what they were for. */
+	u64 timer_failures;
 };
 
 #endif

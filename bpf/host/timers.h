@@ -58,7 +58,7 @@ static __always_inline void lx_budget_ticked(struct lx_host_cpu *c, u32 cpu)
 #ifndef LX_SERVERS
 /*
  * Sets the budget timer of the CPU, on which a job begins to run, or the same one with a new budget. Where there are no timers, the
- * first tick after that instant takes its place.
+ * first tick after that instant takes its place, and so it does for a timer that does not start.
  */
 static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
@@ -70,7 +70,7 @@ static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_ho
 	left_ns = LX_READ(lx_task(s, c->running)->budget_left_ns);
 	c->budget_due_at = now + left_ns + budgets_late_ns;
 	if (has_timers)
-		bpf_timer_start(&c->timer, c->budget_due_at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+		lx_start_timer(&c->timer, c->budget_due_at);
 }
 #endif
 

@@ -229,6 +229,11 @@ struct bpf_timer {
 	__u64 __opaque[2];
 } __attribute__((aligned(8)));
 
+/* Of bpf_for. */
+struct bpf_iter_num {
+	__u64 __opaque[1];
+} __attribute__((aligned(8)));
+
 struct bpf_spin_lock {
 	__u32 val;
 };

@@ -62,6 +62,8 @@ counters! {
     instance_locks,
     /// Decisions where background work went before real-time tasks by its server.
     served,
+    /// Timers that the kernel did not start: the next decision or tick does what they were for.
+    timer_failures,
 }
 
 impl Counters {

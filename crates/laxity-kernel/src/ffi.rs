@@ -2,6 +2,7 @@
 
 pub const LX_HOST_TASKS: u32 = 2048;
 pub const LX_HOST_CPUS: u32 = 256;
+pub const LX_HOST_SOCKETS: u32 = 8;
 pub const LX_HOST_PERIOD_MAX: u32 = 4194304000;
 pub type u32_ = u32;
 pub type u64_ = u64;
@@ -179,10 +180,11 @@ pub struct lx_counters {
     pub departed: u64_,
     pub instance_locks: u64_,
     pub served: u64_,
+    pub timer_failures: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 112usize];
+    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 120usize];
     ["Alignment of lx_counters"][::core::mem::align_of::<lx_counters>() - 8usize];
     [
         "Offset of field: lx_counters::releases",
@@ -226,4 +228,7 @@ const _: () = {
     [
         "Offset of field: lx_counters::served",
     ][::core::mem::offset_of!(lx_counters, served) - 104usize];
+    [
+        "Offset of field: lx_counters::timer_failures",
+    ][::core::mem::offset_of!(lx_counters, timer_failures) - 112usize];
 };

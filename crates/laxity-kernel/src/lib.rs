@@ -8,6 +8,7 @@
 mod clock;
 mod cores;
 mod counters;
+mod fault;
 /// `bpf/host/setup.h` in Rust, made by bindgen (`make bless`); `crates/laxity-conformance/tests/bindings.rs` compares them.
 #[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 #[rustfmt::skip]

@@ -1,8 +1,8 @@
 //! A policy as the scheduler of the running kernel.
 
 mod cores;
+mod setup;
 
-use crate::object::Opened;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Core, Counters, RunningServer, ffi, kernel, messages};
@@ -158,17 +158,14 @@ impl Scheduler {
     /// What the kernel lacks or refuses, with the verifier's words.
     pub fn attach(options: &Options) -> Result<Scheduler> {
         messages::listen();
-        if options.tasks == 0 || options.tasks > ffi::LX_HOST_TASKS {
-            return Err(Diagnostic::usage(format!("room for {} tasks in a cell", options.tasks))
-                .hint(format!("ask for 1 to {}", ffi::LX_HOST_TASKS)));
-        }
+        setup::check(options)?;
         if let kernel::Support::No { reason, hint } = kernel::support() {
             return Err(Diagnostic::environment(reason).hint(hint));
         }
         if let Some(name) = kernel::wait_until_free() {
             return Err(taken(&name));
         }
-        let opened = prepare(options).map_err(environment)?;
+        let opened = setup::prepare(options).map_err(environment)?;
         let exit_place = opened.place_in_data("ended").map_err(environment)?;
         let object = opened.object.load().map_err(|error| refused(options.policy, &error))?;
         let (interface, servers) = (Vec::new(), Vec::new());
@@ -199,7 +196,7 @@ impl Scheduler {
     }
 
     fn set_up(&self, options: &Options, number: usize, cell: &PolicyCpus) -> std::result::Result<(), String> {
-        let setup = setup_of(options, number, cell)?;
+        let setup = setup::of_cell(options, number, cell)?;
         // SAFETY: plain numbers, all of them initialized.
         let bytes = unsafe {
             std::slice::from_raw_parts((&raw const setup).cast::<u8>(), size_of::<ffi::lx_host_setup>())
@@ -392,85 +389,4 @@ fn exit_of(data: &[u8]) -> Option<Exit> {
         String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
     };
     Some(Exit { kind, code, reason: text(16, 128), message: text(144, 1024) })
-}
-
-fn setup_of(
-    options: &Options,
-    number: usize,
-    cell: &PolicyCpus,
-) -> std::result::Result<ffi::lx_host_setup, String> {
-    let capacity = ffi::LX_HOST_CPUS as usize;
-    if cell.cpus.len() > capacity || cell.cpus.is_empty() {
-        return Err(format!("a cell has {} CPUs; from 1 to {capacity} are possible", cell.cpus.len()));
-    }
-    let count = u32::try_from(cell.cpus.len()).expect("at most the capacity");
-    let dedicated = options.policy.dedicates_a_core();
-    let mut setup = ffi::lx_host_setup {
-        instance: u32::try_from(number).map_err(|_| "too many cells".to_owned())?,
-        reserved: 0,
-        config: ffi::lx_config {
-            tasks: options.tasks,
-            cpus: count,
-            rule: options.fixed_priorities.into(),
-            budget_mode: options.budget.code(),
-            batching: options.batching.into(),
-            dedicated_cpu: if dedicated { count - 1 } else { u32::MAX },
-            retries_max: options.retries_max,
-            sockets: cell.sockets.iter().max().map_or(1, |last| last + 1),
-        },
-        share_ppm: options.share_ppm,
-        reserve_period_ns: options.reserve.window().as_ns(),
-        reserve_runtime_ns: options.reserve.runtime().as_ns(),
-        cpu: [0; ffi::LX_HOST_CPUS as usize],
-        socket: [0; ffi::LX_HOST_CPUS as usize],
-    };
-    setup.cpu[..cell.cpus.len()].copy_from_slice(&cell.cpus);
-    setup.socket[..cell.sockets.len()].copy_from_slice(&cell.sockets);
-    Ok(setup)
-}
-
-/// A fault on request, for the tests of the oracles: of how many kicks one is forgotten; 0: none.
-fn kicks_forgotten() -> u32 {
-    const ONE_OF: u32 = 3;
-    if std::env::var("LAXITY_FAULT").is_ok_and(|fault| fault == "forget@kicks") { ONE_OF } else { 0 }
-}
-
-/// Another one: how much too late budget timers are set, in ns.
-fn budgets_late_ns() -> u64 {
-    const LATE_NS: u64 = 1_000_000;
-    if std::env::var("LAXITY_FAULT").is_ok_and(|fault| fault == "late@budgets") { LATE_NS } else { 0 }
-}
-
-/// Opens the policy's object with its maps as large as this machine needs.
-fn prepare(options: &Options) -> std::result::Result<Opened, String> {
-    let mut opened = Opened::new(options.policy.source_name())?;
-    let cpus = libbpf_rs::num_possible_cpus().map_err(|error| error.to_string())?;
-    let cpus = u32::try_from(cpus).map_err(|error| error.to_string())?;
-    opened.set("online_cpus", &cpus.to_ne_bytes())?;
-    opened.set("by_deadline", &[u8::from(!options.by_period)])?;
-    opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
-    let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
-    opened.set("kicks_forgotten", &kicks_forgotten().to_ne_bytes())?;
-    opened.set("budgets_late_ns", &budgets_late_ns().to_ne_bytes())?;
-    opened.set("instance_count", &instances.to_ne_bytes())?;
-    Rings::prepare(&mut opened.object).map_err(|error| error.message)?;
-    for mut map in opened.object.maps_mut() {
-        let entries = match map.name().to_str() {
-            Some("instances") => instances,
-            Some("host_cpus" | "lx_sample_rings") => cpus,
-            _ => continue,
-        };
-        map.set_max_entries(entries).map_err(|error| error.to_string())?;
-    }
-    let hooked = kernel::has_bpf_security_module();
-    for mut program in opened.object.progs_mut() {
-        if program.name() == "scx_lib_init_probe" {
-            // Of the sched_ext tools' headers; our use of what it finds out is on the safe side without it.
-            program.set_autoload(false);
-        } else if !program.autoload() {
-            // One of the two ways in which sched_setattr is heard (bpf/host/interface.h).
-            program.set_autoload(program.section().to_string_lossy().starts_with("lsm/") == hooked);
-        }
-    }
-    Ok(opened)
 }
