@@ -220,8 +220,15 @@ impl Programs {
     pub fn hold(&self, operations: u32, slack_ns: u64) -> Result<(), String> {
         let mut context = Vec::with_capacity(EVENT_BYTES);
         // As an event: only `task` and `time_ns` are read.
-        Event { kind: crate::Kind::Step, cpu: 0, task: operations, time_ns: slack_ns, now: 0, parameters: None }
-            .encode(&mut context);
+        Event {
+            kind: crate::Kind::Step,
+            cpu: 0,
+            task: operations,
+            time_ns: slack_ns,
+            now: 0,
+            parameters: None,
+        }
+        .encode(&mut context);
         self.run("hold", Some(&mut context))
     }
 

@@ -141,7 +141,14 @@ impl Host {
     fn at(&mut self, cpu: u32) {
         let state = self.cpus[cpu as usize];
         if state.stepping {
-            self.event(Event { kind: Kind::Step, cpu, task: NONE, time_ns: 0, now: self.now, parameters: None });
+            self.event(Event {
+                kind: Kind::Step,
+                cpu,
+                task: NONE,
+                time_ns: 0,
+                now: self.now,
+                parameters: None,
+            });
         } else if state.leaving {
             self.reschedule(cpu);
         } else if let (true, Some(task)) = (state.exhausted, state.running) {
@@ -211,14 +218,22 @@ impl Host {
         match self.jobs[task as usize] {
             Job::Present => {}
             Job::Suspended if self.random.random_bool(0.7) => {
-                let woken = Event { kind: Kind::WakeUp, cpu, task, time_ns: 0, now: self.now, parameters: None };
+                let woken =
+                    Event { kind: Kind::WakeUp, cpu, task, time_ns: 0, now: self.now, parameters: None };
                 let release = self.event(woken).release_at;
                 if release != NEVER {
                     self.arrive(task, release, cpu, self.now);
                     return;
                 }
                 self.jobs[task as usize] = Job::Present;
-                self.event(Event { kind: Kind::Resume, cpu, task, time_ns: 0, now: self.now, parameters: None });
+                self.event(Event {
+                    kind: Kind::Resume,
+                    cpu,
+                    task,
+                    time_ns: 0,
+                    now: self.now,
+                    parameters: None,
+                });
             }
             Job::Absent | Job::Suspended => {
                 let earliest = self.releases[task as usize];
@@ -276,7 +291,14 @@ impl Host {
             return;
         }
         let task = self.taken.swap_remove(index);
-        self.event(Event { kind: Kind::ReleaseGroup, cpu, task, time_ns: 0, now: self.now, parameters: None });
+        self.event(Event {
+            kind: Kind::ReleaseGroup,
+            cpu,
+            task,
+            time_ns: 0,
+            now: self.now,
+            parameters: None,
+        });
     }
 
     fn message(&mut self) {

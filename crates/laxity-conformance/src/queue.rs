@@ -164,7 +164,14 @@ impl Queue {
     }
 
     /// Parameters of a task, and for [`Queue::fill`] its first key and its lateness.
-    pub fn set_task(&mut self, task: u32, deadline_rel_ns: u64, priority: u32, first_key: u64, lateness_ns: u64) {
+    pub fn set_task(
+        &mut self,
+        task: u32,
+        deadline_rel_ns: u64,
+        priority: u32,
+        first_key: u64,
+        lateness_ns: u64,
+    ) {
         // SAFETY: the task exists.
         unsafe {
             (self.functions.task_set)(

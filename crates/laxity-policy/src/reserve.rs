@@ -9,7 +9,12 @@ pub struct Reserve(ffi::lx_reserve);
 impl Reserve {
     /// Real-time work gets at most `runtime` in each window of `period`, the first of which begins at `start`.
     pub fn new(start: u64, runtime: u64, period: u64) -> Reserve {
-        Reserve(ffi::lx_reserve { period_start_at: start, used_ns: 0, period_ns: period, runtime_ns: runtime })
+        Reserve(ffi::lx_reserve {
+            period_start_at: start,
+            used_ns: 0,
+            period_ns: period,
+            runtime_ns: runtime,
+        })
     }
 
     /// None: real-time work may always have the CPU.

@@ -21,13 +21,17 @@ pub(super) fn check(options: &Options) -> Result<()> {
             return Err(Diagnostic::usage("a cell has no CPU".to_owned()).hint("give it at least one"));
         }
         if let Some(cpu) = cell.cpus.iter().find(|&&cpu| cpu >= ffi::LX_HOST_CPUS) {
-            return Err(Diagnostic::environment(format!("a cell has CPU {cpu}"))
-                .hint(format!("policies in the kernel take CPUs below {}: choose others (--cpus)", ffi::LX_HOST_CPUS)));
+            return Err(Diagnostic::environment(format!("a cell has CPU {cpu}")).hint(format!(
+                "policies in the kernel take CPUs below {}: choose others (--cpus)",
+                ffi::LX_HOST_CPUS
+            )));
         }
         let sockets = cell.sockets.iter().max().map_or(1, |last| last + 1);
         if options.policy == Policy::GEdfMp && sockets > ffi::LX_HOST_SOCKETS {
-            return Err(Diagnostic::environment(format!("a cell spans {sockets} sockets"))
-                .hint(format!("g-edf-mp has mailboxes for {}: choose CPUs of fewer (--cpus)", ffi::LX_HOST_SOCKETS)));
+            return Err(Diagnostic::environment(format!("a cell spans {sockets} sockets")).hint(format!(
+                "g-edf-mp has mailboxes for {}: choose CPUs of fewer (--cpus)",
+                ffi::LX_HOST_SOCKETS
+            )));
         }
     }
     Ok(())
