@@ -156,7 +156,11 @@ fn flags(policy: Policy) -> Vec<Flag> {
         Policy::Reclaiming { .. } => vec![Flag::ResetOnFork, Flag::Reclaim],
         // Children of a SCHED_OTHER thread are as it is.
         Policy::Other | Policy::Fair { .. } => Vec::new(),
-        _ => vec![Flag::ResetOnFork],
+        Policy::Fifo { .. }
+        | Policy::RoundRobin { .. }
+        | Policy::Deadline { .. }
+        | Policy::Foreign
+        | Policy::Ext { .. } => vec![Flag::ResetOnFork],
     }
 }
 

@@ -169,7 +169,14 @@ impl Plan {
             {
                 Some(period)
             }
-            _ => None,
+            Policy::Deadline { .. }
+            | Policy::Reclaiming { .. }
+            | Policy::Ext { .. }
+            | Policy::Other
+            | Policy::Fair { .. }
+            | Policy::Fifo { .. }
+            | Policy::RoundRobin { .. }
+            | Policy::Foreign => None,
         });
         constrained.max().unwrap_or_default()
     }

@@ -80,7 +80,12 @@ impl Policy {
             | Policy::Reclaiming { runtime, deadline, period } => {
                 Some(Reservation { runtime, deadline, period })
             }
-            _ => None,
+            Policy::Other
+            | Policy::Fair { .. }
+            | Policy::Fifo { .. }
+            | Policy::RoundRobin { .. }
+            | Policy::Foreign
+            | Policy::Ext { .. } => None,
         }
     }
 }

@@ -104,7 +104,13 @@ fn why_missed(
     for planned in &plan.tasks {
         budgets[planned.id] = match planned.policy {
             Policy::Deadline { runtime, .. } | Policy::Ext { runtime, .. } => Some(runtime.as_ns()),
-            _ => None,
+            // What others leave does not count as used: the budget is no bound.
+            Policy::Reclaiming { .. } => None,
+            Policy::Other
+            | Policy::Fair { .. }
+            | Policy::Fifo { .. }
+            | Policy::RoundRobin { .. }
+            | Policy::Foreign => None,
         };
     }
     causes(&Evidence {

@@ -16,22 +16,22 @@ use laxity_model::{CpuList, Diagnostic, Duration, Result};
 use laxity_policy::{StandingEvent, TaskParameters, Then};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The standing of a task.
+/// The stage of the life of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Stage {
     Absent,
     Ordinary,
     RealTime,
     Left,
 }
 
-/// The standing of each task, and the changes that are still to come.
+/// The stage of each task, and the changes that are still to come.
 pub(super) struct Lives {
     list: Vec<Change>,
     /// Of them, these have been asked for.
     next: usize,
     admission: Option<Admission>,
-    standing: Vec<Standing>,
+    stage: Vec<Stage>,
     /// By task: the instant from which on it releases no jobs, because of its own `leave` or because the simulation releases none.
     ends_ns: Vec<u64>,
     /// The tasks that leave by themselves, and when: those whose time has not come.
@@ -82,7 +82,7 @@ impl Lives {
             list: changes.list.clone(),
             next: 0,
             admission: None,
-            standing: vec![Standing::Absent; all.len()],
+            stage: vec![Stage::Absent; all.len()],
             leaves: leaves.map(|(&at, task)| (at, task)).collect(),
             ends_ns: ends,
             entrants: entrants.collect(),
@@ -95,12 +95,8 @@ impl Lives {
             size_waits: BTreeMap::new(),
             changed: BTreeMap::new(),
         };
-        setup.ordinary.iter().for_each(|&task| lives.standing[task] = Standing::Ordinary);
-        setup
-            .cells
-            .iter()
-            .flat_map(|cell| &cell.tasks)
-            .for_each(|&task| lives.standing[task] = Standing::RealTime);
+        setup.ordinary.iter().for_each(|&task| lives.stage[task] = Stage::Ordinary);
+        setup.cells.iter().flat_map(|cell| &cell.tasks).for_each(|&task| lives.stage[task] = Stage::RealTime);
         lives.admit_first(setup)?;
         Ok(Some(Box::new(lives)))
     }
@@ -198,24 +194,24 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             let What::Resize { cpu, server } = what else { unreachable!("everything else is about a task") };
             return self.resize(number, cpu, server);
         };
-        let standing = lives.standing[task];
+        let stage = lives.stage[task];
         let wrong = |words: &str, hint: &str| {
             let name = &lives.names[task];
             ChangeOutcome::Refused(Diagnostic::usage(format!("task `{name}` {words}")).hint(hint))
         };
-        match (what, standing) {
-            (What::Enter { cpu, .. }, Standing::Absent) => {
+        match (what, stage) {
+            (What::Enter { cpu, .. }, Stage::Absent) => {
                 if self.appear(task) {
                     self.ask_to_enter(number, task, cpu)
                 } else {
                     self.no_more_jobs(task)
                 }
             }
-            (What::Promote { cpu, .. }, Standing::Ordinary) => self.ask_to_enter(number, task, cpu),
-            (What::Demote { .. }, Standing::RealTime) => self.demote(task),
-            (What::Leave { .. }, Standing::RealTime | Standing::Ordinary) => self.let_leave(task),
-            (_, Standing::Left) => wrong("has left", "change it before it leaves"),
-            (_, Standing::Absent) => wrong("is not there yet", "let it enter first"),
+            (What::Promote { cpu, .. }, Stage::Ordinary) => self.ask_to_enter(number, task, cpu),
+            (What::Demote { .. }, Stage::RealTime) => self.demote(task),
+            (What::Leave { .. }, Stage::RealTime | Stage::Ordinary) => self.let_leave(task),
+            (_, Stage::Left) => wrong("has left", "change it before it leaves"),
+            (_, Stage::Absent) => wrong("is not there yet", "let it enter first"),
             (What::Enter { .. } | What::Promote { .. }, _) => {
                 wrong("is a real-time task already", "demote it first")
             }
@@ -279,7 +275,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let now = self.now_ns;
         self.withdraw_ordinary(task);
         let lives = self.lives.as_mut().expect("something changes");
-        lives.standing[task] = Standing::RealTime;
+        lives.stage[task] = Stage::RealTime;
         let parameters = lives.parameters[task];
         let core =
             self.cpus.iter().position(|core| core.number == cpu).expect("checked: a CPU of the platform");
@@ -328,7 +324,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     fn turn_ordinary(&mut self, task: usize) {
         let lives = self.lives.as_mut().expect("something changes");
-        lives.standing[task] = Standing::Ordinary;
+        lives.stage[task] = Stage::Ordinary;
         let release = if self.tasks[task].alive { self.tasks[task].release() } else { NEVER };
         self.join_ordinary(task, release);
     }
@@ -354,7 +350,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         } else if !alive {
             self.withdraw_ordinary(task);
         }
-        self.lives.as_mut().expect("something changes").standing[task] = Standing::Left;
+        self.lives.as_mut().expect("something changes").stage[task] = Stage::Left;
         ChangeOutcome::Left
     }
 
@@ -365,7 +361,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let Some(lives) = &mut self.lives else { return false };
         let (cells, cpus) = (&self.cells, &self.cpus);
         let quiet = |core: u32| cells[cpus[core as usize].cell as usize].instance.ready_jobs() == 0;
-        let mut servers = self.idle.as_mut().and_then(|idle| idle.servers_mut());
+        let mut servers = self.background.as_mut().and_then(|background| background.servers_mut());
         let mut settled: Vec<(u32, bool)> = Vec::new();
         for (&core, &since) in lives.unsettled.iter().filter(|&(&core, _)| quiet(core)) {
             let resized = servers.as_mut().is_some_and(|servers| servers.quiet(core, now));
@@ -431,7 +427,7 @@ impl Lives {
     fn next_leaving(&mut self, now: u64) -> Option<usize> {
         while let Some(&(_, task)) = self.leaves.first().filter(|&&(at, _)| at <= now) {
             self.leaves.pop_first();
-            if matches!(self.standing[task], Standing::RealTime | Standing::Ordinary) {
+            if matches!(self.stage[task], Stage::RealTime | Stage::Ordinary) {
                 let list = &self.list;
                 self.waiting.retain(|&number| list[number].what.task() != Some(task));
                 return Some(task);

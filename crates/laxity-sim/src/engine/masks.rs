@@ -3,7 +3,7 @@
 use super::CpuState;
 use crate::setup::Setup;
 
-/// By member of [`Idle`](super::idle::Idle): background tasks run anywhere.
+/// By member of [`BackgroundWork`](super::background::BackgroundWork): background tasks run anywhere.
 pub(super) struct Masks {
     background: usize,
     /// By task of the set, then by CPU; nothing: anywhere.

@@ -10,10 +10,10 @@
 //! 4. A job that is late stops or goes on as its program decides, not the scheduler (`late.rs`): it does so while it has a CPU.
 //! 5. Memory is bounded by tasks and CPUs; observers see jobs and events as they happen.
 
+mod background;
 mod caches;
 mod calendar;
 mod changes;
-mod idle;
 mod kernel;
 mod late;
 mod masks;
@@ -30,10 +30,10 @@ use crate::background::BackgroundSummary;
 use crate::changes::Changed;
 use crate::observer::Observer;
 use crate::setup::Setup;
+use background::{BackgroundWork, Phase};
 use caches::Caches;
 use calendar::{Calendar, NEVER};
 use changes::{Lives, members_of_every_core};
-use idle::{Idle, Phase};
 use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
@@ -122,7 +122,7 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     /// Present when the kernel's work takes time or interleaves.
     kernel: Option<Box<Kernel>>,
     /// Present when there are background tasks.
-    idle: Option<Box<Idle>>,
+    background: Option<Box<BackgroundWork>>,
     /// Present when cold caches cost something.
     caches: Option<Box<Caches>>,
     /// The rule for late jobs.
@@ -153,7 +153,7 @@ fn table_of(setup: &Setup<'_>) -> Table {
 fn is_ideal(setup: &Setup<'_>) -> bool {
     !table_of(setup).counts_use()
         && !Kernel::is_needed(setup)
-        && !Idle::is_needed(setup)
+        && !BackgroundWork::is_needed(setup)
         && !setup.costs.has_cold_caches()
         && setup.budget_mode == BudgetMode::Off
         && setup.on_miss == OnMiss::Continue
@@ -228,13 +228,15 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         let is_dedicated = |cpu: &CpuState| {
             dedicated && cpu.cell != NONE && cpu.local as usize + 1 == cells[cpu.cell as usize].cpus.len()
         };
-        let idle = Idle::of(setup, &cpus, |cpu| !is_dedicated(cpu));
+        let background = BackgroundWork::of(setup, &cpus, |cpu| !is_dedicated(cpu));
         Ok(Engine {
             observer,
             now_ns: 0,
             horizon_ns: setup.duration.as_ns() + setup.grace.as_ns(),
             clocks: Calendar::new(cpus.len()),
-            timers: Calendar::new(cells.len() + idle.as_ref().map_or(0, |idle| 3 + idle.clocks())),
+            timers: Calendar::new(
+                cells.len() + background.as_ref().map_or(0, |background| 3 + background.clocks()),
+            ),
             cells,
             cpus,
             tasks,
@@ -248,7 +250,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             tick: if setup.at_ticks { setup.background.tick.as_ns() } else { 0 },
             watch: Watch::new(setup, O::EVENTS),
             kernel,
-            idle,
+            background,
             caches: Caches::of(setup, scale)?.map(Box::new),
             late: Late::new(setup.on_miss, setup.set.tasks().len()),
             lives: Lives::of(setup)?,
@@ -274,7 +276,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             }
             self.arm(cell);
         }
-        if self.idle.is_some() {
+        if self.background.is_some() {
             self.timers.set(self.cells.len(), 0);
             self.await_ordinary_jobs();
             self.set_clock_of_changes();
@@ -299,7 +301,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     /// Whether there are background tasks.
     #[inline]
     fn has_background(&self) -> bool {
-        !IDEAL && self.idle.is_some()
+        !IDEAL && self.background.is_some()
     }
 
     /// Whether budgets are enforced.
@@ -442,7 +444,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                 self.go_on_to_next(index_u32(task), at_ns);
             }
         }
-        self.idle.as_mut().map(|idle| idle.summary(at_ns)).unwrap_or_default()
+        self.background.as_mut().map(|background| background.summary(at_ns)).unwrap_or_default()
     }
 
     /// Whether the task's present job was released before this instant.

@@ -11,7 +11,7 @@ use laxity_trace::JobOutcome;
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The timer of the next arrival.
     pub(super) fn slot_of_ordinary_jobs(&self) -> usize {
-        self.cells.len() + 1 + self.idle.as_ref().map_or(0, |idle| idle.clocks())
+        self.cells.len() + 1 + self.background.as_ref().map_or(0, |background| background.clocks())
     }
 
     /// The timer of what changes next.
@@ -21,15 +21,15 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// Whether a task of the set runs in the background.
     pub(super) fn is_ordinary(&self, task: usize) -> bool {
-        self.idle.as_ref().is_some_and(|idle| idle.has_member(task))
+        self.background.as_ref().is_some_and(|background| background.has_member(task))
     }
 
     /// The first job of every task of the set in the background is to arrive.
     pub(super) fn await_ordinary_jobs(&mut self) {
-        let Some(idle) = &mut self.idle else { return };
-        for task in idle.awaiting() {
+        let Some(background) = &mut self.background else { return };
+        for task in background.awaiting() {
             if self.tasks[task].advance() == NEVER {
-                idle.withdraw(task, 0);
+                background.withdraw(task, 0);
             }
         }
         self.set_clocks_of_ordinary_jobs();
@@ -39,18 +39,18 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// there is none.
     pub(super) fn join_ordinary(&mut self, task: usize, release: u64) {
         let now = self.now_ns;
-        let Some(idle) = &mut self.idle else { return };
+        let Some(background) = &mut self.background else { return };
         if release == NEVER {
             return;
         }
-        idle.join(task, release <= now, now);
+        background.join(task, release <= now, now);
         self.place_arriving();
     }
 
     /// The task leaves the background, if it was there.
     pub(super) fn withdraw_ordinary(&mut self, task: usize) {
-        let Some(idle) = &mut self.idle else { return };
-        if let Some((core, id)) = idle.withdraw(task, self.now_ns) {
+        let Some(background) = &mut self.background else { return };
+        if let Some((core, id)) = background.withdraw(task, self.now_ns) {
             self.emit_stopped(vec![(core, id)]);
         }
     }
@@ -59,10 +59,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn ordinary_jobs_arrive(&mut self) {
         let slot = self.slot_of_ordinary_jobs();
         self.timers.set(slot, NEVER);
-        let Some(idle) = &mut self.idle else { return };
-        for task in idle.awaiting() {
+        let Some(background) = &mut self.background else { return };
+        for task in background.awaiting() {
             if self.tasks[task].release() <= self.now_ns {
-                idle.arrives(task, self.now_ns);
+                background.arrives(task, self.now_ns);
             }
         }
         self.place_arriving();
@@ -73,9 +73,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let now = self.now_ns;
         let at_tick = self.tick == 0 || now.is_multiple_of(self.tick);
         for core in 0..self.cpus.len() {
-            let Some(idle) = &mut self.idle else { return };
-            let Some(task) = idle.job_on(core) else { continue };
-            let elapsed = idle.progresses(core, now);
+            let Some(background) = &mut self.background else { return };
+            let Some(task) = background.job_on(core) else { continue };
+            let elapsed = background.progresses(core, now);
             let state = &mut self.tasks[task];
             state.held(elapsed, elapsed * self.cpus[core].rate);
             if state.work_left_parts == 0 && at_tick {
@@ -86,16 +86,16 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     fn ordinary_job_ends(&mut self, core: usize, task: usize) {
         let (now, number) = (self.now_ns, index_u32(core));
-        let Some(idle) = &mut self.idle else { return };
-        let id = idle.leaves_core(number, now);
+        let Some(background) = &mut self.background else { return };
+        let id = background.leaves_core(number, now);
         self.emit_background(EventKind::BackgroundStop, number, id);
         let cpus = &self.cpus;
         let mut job = self.tasks[task].record(index_u32(task), Some(now), |cpu| cpus[cpu as usize].number);
         job.outcome = JobOutcome::Ordinary;
         self.observer.job(&job);
         let release = self.next_job(index_u32(task), now);
-        if let Some(idle) = &mut self.idle {
-            idle.awaits(id, release, now);
+        if let Some(background) = &mut self.background {
+            background.awaits(id, release, now);
         }
         self.place_arriving();
     }
@@ -104,12 +104,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// the next one arrives.
     pub(super) fn set_clocks_of_ordinary_jobs(&mut self) {
         let slot = self.slot_of_ordinary_jobs();
-        let Some(idle) = &mut self.idle else { return };
-        if !idle.has_jobs() {
+        let Some(background) = &mut self.background else { return };
+        if !background.has_jobs() {
             return;
         }
         for (core, state) in self.cpus.iter().enumerate() {
-            if let Some(task) = idle.job_on(core) {
+            if let Some(task) = background.job_on(core) {
                 let end = self.now_ns + self.tasks[task].work_left_parts.div_ceil(state.rate);
                 let end = if self.tick > 0 { end.next_multiple_of(self.tick) } else { end };
                 self.clocks.set(core, end);
@@ -117,7 +117,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 self.clocks.set(core, NEVER);
             }
         }
-        let next = idle.awaiting().into_iter().map(|task| self.tasks[task].release()).min();
+        let next = background.awaiting().into_iter().map(|task| self.tasks[task].release()).min();
         self.timers.set(slot, next.filter(|&at| at <= self.horizon_ns).unwrap_or(NEVER));
     }
 }

@@ -2,7 +2,7 @@
 //! tasks (`policy/claims.h`).
 //!
 //! Each instant, after what happens to jobs and before CPUs follow their links, they are asked; a CPU whose answer has
-//! changed decides anew, and its clock says when the answer will change by itself. (`idle/claims.rs` says which CPU it is that
+//! changed decides anew, and its clock says when the answer will change by itself. (`background/claims.rs` says which CPU it is that
 //! gives way by the reserve where one queue is there for all.)
 
 use super::{NEVER, index_u32};

@@ -21,7 +21,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             }
             return ChangeOutcome::Refused(refused.diagnostic(|id| lives.name(id)));
         }
-        let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
+        let servers =
+            self.background.as_mut().and_then(|background| background.servers_mut()).expect("a size changes");
         let from_ns = servers.wants(core, server, now);
         lives.settles_from(core, from_ns.unwrap_or(now));
         match from_ns {
@@ -73,7 +74,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn show_size(&mut self, core: u32) {
         if O::EVENTS {
             let cpu = Some(self.cpus[core as usize].number);
-            let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
+            let servers = self
+                .background
+                .as_mut()
+                .and_then(|background| background.servers_mut())
+                .expect("a size changes");
             let (budget, period) = servers.size(core, self.now_ns);
             for (kind, length) in [(EventKind::ServerPeriod, period), (EventKind::ServerBudget, budget)] {
                 let argument = Some(length);

@@ -1,12 +1,12 @@
 //! Where background tasks wait, and when that changes. `policy/background.h` decides, as it does in the kernel; here the CPUs are gone
 //! through, and is said what a task may not do, as its affinity forbids it.
 
-use super::{Idle, NONE};
+use super::{BackgroundWork, NONE};
 use crate::engine::index_u32;
 use laxity_policy::Spot;
 use std::collections::BTreeSet;
 
-impl Idle {
+impl BackgroundWork {
     fn spot(&self, core: u32, ready: &impl Fn(usize) -> u32) -> Option<Spot> {
         let runs = self.on_core[core as usize] != NONE;
         let load = self.queues.load(core, runs, ready(core as usize))?;
@@ -84,8 +84,9 @@ impl Idle {
         if self.queues.per_core().is_none() {
             return stopped;
         }
-        let has_nothing =
-            |idle: &Idle, core: u32| idle.queues.waiting(core) == 0 && ready(core as usize) == 0;
+        let has_nothing = |background: &BackgroundWork, core: u32| {
+            background.queues.waiting(core) == 0 && ready(core as usize) == 0
+        };
         while let Some((core, busiest)) = self.free.iter().find_map(|&core| {
             let may_ask = !asked.contains(&core) && has_nothing(self, core);
             Some((core, may_ask.then(|| self.busiest(core, &ready))??))

@@ -1,6 +1,6 @@
 //! Background tasks: on CPUs that no real-time task holds, and before real-time tasks where a server says so.
 //!
-//! They wait by virtual time in one queue, or under amp-rm in one per CPU (`idle/balance.rs`). A CPU that is free for them takes the
+//! They wait by virtual time in one queue, or under amp-rm in one per CPU (`background/balance.rs`). A CPU that is free for them takes the
 //! next; a real-time task takes the CPU away, and what ran there is placed anew. A slice is a tick: at its end tasks decide whether they
 //! go on, and those that do leave the CPU to what waits for it.
 
@@ -47,7 +47,7 @@ struct Member {
 }
 
 /// The background tasks while they are simulated.
-pub(super) struct Idle {
+pub(super) struct BackgroundWork {
     background: Background,
     /// The background tasks, and behind them the tasks of the set, some of which may run in the background.
     members: Vec<Member>,
@@ -59,7 +59,7 @@ pub(super) struct Idle {
     servers: Option<Servers>,
     /// Where a job has to wait because they do, as CPUs last decided.
     gave_way: Vec<bool>,
-    /// Which of them are known to wait, and for which CPU ([`NONE`]: any); where that is shown (`idle/claims.rs`).
+    /// Which of them are known to wait, and for which CPU ([`NONE`]: any); where that is shown (`background/claims.rs`).
     shown: BTreeMap<u32, u32>,
     /// What runs on each CPU.
     on_core: Vec<u32>,
@@ -71,14 +71,18 @@ pub(super) struct Idle {
     summary: BackgroundSummary,
 }
 
-impl Idle {
+impl BackgroundWork {
     /// Whether there are background tasks.
     pub fn is_needed(setup: &Setup<'_>) -> bool {
         !setup.background.tasks.is_empty() || setup.has_ordinary_tasks()
     }
 
     /// Nothing where it is not needed. `open` says whether background tasks may run on a CPU.
-    pub fn of(setup: &Setup<'_>, cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Option<Box<Idle>> {
+    pub fn of(
+        setup: &Setup<'_>,
+        cpus: &[CpuState],
+        open: impl Fn(&CpuState) -> bool,
+    ) -> Option<Box<BackgroundWork>> {
         if !Self::is_needed(setup) {
             return None;
         }
@@ -102,7 +106,7 @@ impl Idle {
         let of_the_set = (0..of_the_set).map(|id| (of_task(id), BackgroundTask::WEIGHT_USUAL));
         let members =
             setup.background.tasks.iter().map(|task| (State::Absent, task.weight)).chain(of_the_set);
-        Some(Box::new(Idle {
+        Some(Box::new(BackgroundWork {
             background: setup.background.clone(),
             members: members.map(member).collect(),
             masks: Masks::of(setup, cpus),
@@ -395,36 +399,38 @@ pub(super) fn ready_jobs(cells: &[CellState], cpus: &[CpuState], core: usize) ->
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The tick at which background tasks decide.
     pub(super) fn background_tick(&mut self) {
-        let Some(idle) = &mut self.idle else { return };
-        let next = self.now_ns + idle.tick_ns();
+        let Some(background) = &mut self.background else { return };
+        let next = self.now_ns + background.tick_ns();
         let (cells, cpus) = (&self.cells, &self.cpus);
-        let stopped = idle.tick(|core| ready_jobs(cells, cpus, core), self.now_ns);
+        let stopped = background.tick(|core| ready_jobs(cells, cpus, core), self.now_ns);
         self.timers.set(self.cells.len(), if next <= self.horizon_ns { next } else { NEVER });
         self.emit_stopped(stopped);
     }
 
     /// Those that have become ready between ticks get their places.
     pub(super) fn place_arriving(&mut self) {
-        let Some(idle) = &mut self.idle else { return };
+        let Some(background) = &mut self.background else { return };
         let (cells, cpus) = (&self.cells, &self.cpus);
-        idle.place_arriving(|core| ready_jobs(cells, cpus, core));
+        background.place_arriving(|core| ready_jobs(cells, cpus, core));
     }
 
     /// No real-time task has the CPU, or is about to.
     pub(super) fn background_may_have(&mut self, core: u32) {
-        if let Some(idle) = &mut self.idle
-            && idle.on_core[core as usize] == NONE
+        if let Some(background) = &mut self.background
+            && background.on_core[core as usize] == NONE
         {
-            idle.free.insert(core);
+            background.free.insert(core);
         }
     }
 
     /// A real-time task takes the CPU. Whether a background task had to leave it.
     pub(super) fn background_gives_up(&mut self, core: u32) -> bool {
         let now = self.now_ns;
-        let Some(idle) = &mut self.idle else { return false };
+        let Some(background) = &mut self.background else { return false };
         let (cells, cpus) = (&self.cells, &self.cpus);
-        let Some(id) = idle.taken(core, |core| ready_jobs(cells, cpus, core), now) else { return false };
+        let Some(id) = background.taken(core, |core| ready_jobs(cells, cpus, core), now) else {
+            return false;
+        };
         self.emit_background(EventKind::BackgroundStop, core, id);
         true
     }
@@ -432,18 +438,20 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The kernel has taken the CPU.
     pub(super) fn background_is_interrupted(&mut self, core: u32) {
         let now = self.now_ns;
-        if let Some(id) = self.idle.as_mut().and_then(|idle| idle.interrupted(core, now)) {
+        if let Some(id) = self.background.as_mut().and_then(|background| background.interrupted(core, now)) {
             self.emit_background(EventKind::BackgroundStop, core, id);
         }
     }
 
     /// At the end of an instant background tasks fill the CPUs that are free.
     pub(super) fn fill_free_cores(&mut self) {
-        let Some(idle) = &mut self.idle else { return };
+        let Some(background) = &mut self.background else { return };
         let (cells, cpus) = (&self.cells, &self.cpus);
-        let stopped = idle.pull(|core| ready_jobs(cells, cpus, core), self.now_ns);
+        let stopped = background.pull(|core| ready_jobs(cells, cpus, core), self.now_ns);
         self.emit_stopped(stopped);
-        while let Some((core, id)) = self.idle.as_mut().and_then(|idle| idle.place(self.now_ns)) {
+        while let Some((core, id)) =
+            self.background.as_mut().and_then(|background| background.place(self.now_ns))
+        {
             self.emit_background(EventKind::BackgroundStart, core, id);
         }
         self.set_server_clocks();
@@ -458,15 +466,15 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// A background task, or a background job of a task of the set, begins or ceases to have a CPU, or to wait for it.
     pub(super) fn emit_background(&mut self, kind: EventKind, core: u32, id: u32) {
         let now = self.now_ns;
-        let task = self.idle.as_ref().and_then(|idle| idle.task_of(id));
-        if let (EventKind::BackgroundStart, Some(idle)) = (kind, &mut self.idle) {
-            idle.shown.remove(&id);
+        let task = self.background.as_ref().and_then(|background| background.task_of(id));
+        if let (EventKind::BackgroundStart, Some(background)) = (kind, &mut self.background) {
+            background.shown.remove(&id);
         }
-        if let (Some(task), Some(idle)) = (task, &mut self.idle) {
+        if let (Some(task), Some(background)) = (task, &mut self.background) {
             let state = &mut self.tasks[task];
             match kind {
                 EventKind::BackgroundStart => {
-                    idle.progresses(core as usize, now);
+                    background.progresses(core as usize, now);
                     state.begin(core, now);
                 }
                 EventKind::BackgroundStop if state.work_left_parts > 0 => state.switched_out(),

@@ -8,7 +8,7 @@
 //!    first. A CPU that has given way goes on with its job as soon as there is a CPU without jobs for the task.
 //! 4. The job of a CPU that gives way waits for it, as it does in the kernel: the policy is not told.
 
-use super::{Engine, EventKind, Idle, NEVER, NONE, index_u32};
+use super::{BackgroundWork, Engine, EventKind, NEVER, NONE, index_u32};
 use crate::observer::Observer;
 use laxity_policy::Claim;
 
@@ -31,7 +31,7 @@ struct Spread {
     spare: Vec<u32>,
 }
 
-impl Idle {
+impl BackgroundWork {
     /// Where background tasks have begun to go first, or no longer do. `without_job` says whether a CPU has decided for no job.
     pub(in crate::engine) fn ask_servers(
         &mut self,
@@ -118,7 +118,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// Whether real-time tasks leave background tasks anything.
     #[inline]
     pub(in crate::engine) fn has_reserve(&self) -> bool {
-        let servers = self.idle.as_ref().and_then(|idle| idle.servers());
+        let servers = self.background.as_ref().and_then(|background| background.servers());
         !IDEAL && servers.is_some_and(|servers| servers.has_reserve())
     }
 
@@ -133,8 +133,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             (0..self.cpus.len()).for_each(|cpu| self.account(cpu));
         }
         let (now, cpus) = (self.now_ns, &self.cpus);
-        let Some(idle) = &mut self.idle else { return false };
-        let changed = idle.ask_servers(|core| cpus[core as usize].decided == NONE, phase, now);
+        let Some(background) = &mut self.background else { return false };
+        let changed = background.ask_servers(|core| cpus[core as usize].decided == NONE, phase, now);
         for &core in &changed {
             if self.cpus[core as usize].cell == NONE {
                 continue;
@@ -151,10 +151,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// What a CPU runs that has decided for `task`: nothing of real time, where background tasks go first.
     #[inline]
     pub(in crate::engine) fn unless_others_go_first(&mut self, cpu: u32, task: u32) -> u32 {
-        match &mut self.idle {
-            Some(idle) if !IDEAL => {
-                let first = idle.goes_first(cpu);
-                idle.gave_way[cpu as usize] = first && task != NONE;
+        match &mut self.background {
+            Some(background) if !IDEAL => {
+                let first = background.goes_first(cpu);
+                background.gave_way[cpu as usize] = first && task != NONE;
                 if first { NONE } else { task }
             }
             _ => task,
@@ -163,8 +163,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// When CPUs are to be asked again, if nothing happens before.
     pub(super) fn set_server_clocks(&mut self) {
-        let Some(idle) = &mut self.idle else { return };
-        let Idle { servers: Some(servers), queues, masks, on_core, .. } = &mut **idle else { return };
+        let Some(background) = &mut self.background else { return };
+        let BackgroundWork { servers: Some(servers), queues, masks, on_core, .. } = &mut **background else {
+            return;
+        };
         for (core, &id) in on_core.iter().enumerate() {
             let (number, job) = (index_u32(core), self.cpus[core].running != NONE);
             let waits = queues.waits_for(number, masks);
@@ -181,7 +183,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if IDEAL || since >= now {
             return;
         }
-        if let Some(servers) = self.idle.as_mut().and_then(|idle| idle.servers_mut()) {
+        if let Some(servers) = self.background.as_mut().and_then(|background| background.servers_mut()) {
             servers.charge_job(cpu, now - since, now);
         }
     }
@@ -191,8 +193,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if !O::EVENTS || !self.has_reserve() {
             return;
         }
-        let Some(idle) = &mut self.idle else { return };
-        for (id, core) in idle.begin_to_wait() {
+        let Some(background) = &mut self.background else { return };
+        for (id, core) in background.begin_to_wait() {
             self.emit_background(EventKind::BackgroundWait, core, id);
         }
     }
