@@ -89,7 +89,7 @@ fn load(watched: &Watched, functions: bool) -> Result<(Object, Vec<String>)> {
     let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
     for name in ["hrtimer_wakeup", "dl_task_timer"] {
         let at = address_of(&symbols, name).unwrap_or(0);
-        opened.set(&format!("{name}_at"), &at.to_ne_bytes()).map_err(cannot)?;
+        opened.set(&format!("{name}_address"), &at.to_ne_bytes()).map_err(cannot)?;
     }
     Rings::prepare(&mut opened.object)?;
     let missing = leave_out_what_is_not_there(&mut opened.object, functions)?;
