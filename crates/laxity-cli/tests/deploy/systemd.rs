@@ -10,41 +10,38 @@ use std::process::{Command, Stdio};
 /// A user's manager of systemd, in namespaces of its own: it starts the target, `laxity deployed` reads it back, and one service that
 /// ends takes the others with it. It needs no systemd as the machine's first process.
 const UNITS: &str = r#"
+# Waits for at most half a minute until the command succeeds.
+until_it_does() {
+    tries=0
+    until "$@"; do
+        [ $tries -lt 300 ] || return 1
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+}
+is_up() { systemctl --user is-system-running >/dev/null 2>&1; }
+is_down() { ! systemctl --user is-active laxity-robot.target >/dev/null; }
+plan=$1/plan.json laxity=$3 threads=$4
 mount -t tmpfs none /run && mkdir -p /run/systemd/system /run/user/0 "$HOME/.config/systemd/user" || exit 90
 sed 's,/path/to/[^ ]*,/bin/sleep 600,' -i "$1"/systemd/*.service
 cp "$1"/systemd/* "$HOME/.config/systemd/user"
 export XDG_RUNTIME_DIR=/run/user/0
 "$2" --user >"$HOME/manager" 2>&1 &
-tries=0
-until systemctl --user is-system-running >/dev/null 2>&1; do
-    [ $tries -lt 100 ] || { echo "no manager: $(cat "$HOME/manager")"; exit 90; }
-    tries=$((tries + 1))
-    sleep 0.1
-done
+until_it_does is_up || { echo "no manager: $(cat "$HOME/manager")"; exit 90; }
 systemctl --user start laxity-robot.target || {
     systemctl --user --no-pager status 'laxity*' | grep -A8 '^[^a-z ]' ; cat "$HOME/manager"
     exit 91
 }
-tries=0
-until "$3" deployed "$1/plan.json" --json >"$HOME/read"; do
-    [ $tries -lt 50 ] || { cat "$HOME/read"; systemctl --user status 'laxity*'; exit 92; }
-    tries=$((tries + 1))
-    sleep 0.1
-done
-[ "$(grep -c '"by": "unit"' "$HOME/read")" = "$4" ] || { cat "$HOME/read"; exit 93; }
+has_all() { "$laxity" deployed "$plan" --json >"$HOME/read"; }
+has_none() { "$laxity" deployed "$plan" | grep "^0 of $threads threads" >/dev/null; }
+until_it_does has_all || { cat "$HOME/read"; systemctl --user status 'laxity*'; exit 92; }
+[ "$(grep -c '"by": "unit"' "$HOME/read")" = "$threads" ] || { cat "$HOME/read"; exit 93; }
 systemctl --user stop laxity-robot.target
-sleep 0.5
-"$3" deployed "$1/plan.json" | grep "^0 of $4 threads" || exit 94
-systemctl --user start laxity-robot.target || exit 95
+until_it_does has_none || { "$laxity" deployed "$plan"; exit 94; }
+systemctl --user start laxity-robot.target || { systemctl --user --no-pager status 'laxity*'; exit 95; }
 systemctl --user kill -s KILL "$5"
-tries=0
-while systemctl --user is-active laxity-robot.target >/dev/null; do
-    [ $tries -lt 50 ] || exit 96
-    tries=$((tries + 1))
-    sleep 0.1
-done
-sleep 0.5
-"$3" deployed "$1/plan.json" | grep "^0 of $4 threads" || exit 97
+until_it_does is_down || { systemctl --user --no-pager status 'laxity*'; exit 96; }
+until_it_does has_none || { "$laxity" deployed "$plan"; exit 97; }
 "#;
 
 #[test]
