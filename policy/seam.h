@@ -15,7 +15,20 @@
 #ifndef LX_SEAM_H
 #define LX_SEAM_H
 
-#ifdef __bpf__
+/*
+ * The build as the kernel has it: as BPF, or with LX_HOSTED as code of this machine, beneath a model of the kernel
+ * (crates/laxity-scx), whose header says what an access to shared memory and a broken assertion are.
+ */
+#if defined(__bpf__) || defined(LX_HOSTED)
+#define LX_IN_HOST
+#endif
+#ifdef LX_HOSTED
+#include "model.h"
+#else
+#define LX_SHARED ((void)0)
+#endif
+
+#ifdef LX_IN_HOST
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef int s32;
@@ -40,13 +53,10 @@ typedef int64_t s64;
  * at the same time, as natively, one list is enough (s->action), and quicker. The tests define it to see which CPU
  * writes which list.
  */
-#ifdef __bpf__
+#ifdef LX_IN_HOST
 #define LX_LISTS
-#endif
 
-#ifdef __bpf__
-
-/* Capacities of the BPF build; powers of two. */
+/* Capacities of the kernel's build; powers of two. */
 #ifndef LX_TASKS_MAX
 #define LX_TASKS_MAX 4096u
 #endif
@@ -66,6 +76,9 @@ typedef int64_t s64;
 /* g-edf-mp: mailboxes, and messages in all of them (g_edf_mp/mailbox.h). */
 #define LX_SOCKETS_MAX 8u
 #define LX_MESSAGES_MAX (LX_SOCKETS_MAX * LX_TASKS_MAX * 2)
+#endif
+
+#ifdef __bpf__
 
 /* The element at `index`, in a way that clang cannot prove unnecessary and drop. */
 #define LX_AT(array, index, capacity)                                                                                  \
@@ -107,7 +120,9 @@ typedef int64_t s64;
 #define LX_INLINE static inline __attribute__((always_inline))
 #define LX_MAY_LOOP 1
 #define LX_FORGET(s, value) ((void)(s))
-#ifdef LX_CHECKED
+#if defined(LX_CHECKED) && defined(LX_HOSTED)
+#define LX_ASSERT(condition) ((condition) ? (void)0 : LX_ASSERTION_FAILED(#condition))
+#elif defined(LX_CHECKED)
 #include <stdio.h>
 /* The only place of policy/ that prints: a checked build is for tests, and its end is to say why. */
 static inline __attribute__((cold, noreturn)) void lx_assertion_failed(const char *condition, const char *file, int line)
@@ -123,8 +138,8 @@ static inline __attribute__((cold, noreturn)) void lx_assertion_failed(const cha
 #endif
 
 /* One access to memory that another CPU may write or read meanwhile. */
-#define LX_READ(member) (*(volatile __typeof__(member) *)&(member))
-#define LX_WRITE(member, value) ((void)(*(volatile __typeof__(member) *)&(member) = (value)))
+#define LX_READ(member) (LX_SHARED, *(volatile __typeof__(member) *)&(member))
+#define LX_WRITE(member, value) ((void)(LX_SHARED, *(volatile __typeof__(member) *)&(member) = (value)))
 /*
  * Atomic, and ordered with all accesses before and after. In BPF every atomic operation that returns a value is; natively
  * __sync_lock_test_and_set would be a barrier in one direction only.
@@ -133,8 +148,8 @@ static inline __attribute__((cold, noreturn)) void lx_assertion_failed(const cha
 #define LX_FETCH_ADD(member, value) __sync_fetch_and_add(&(member), (value))
 #define LX_EXCHANGE(member, value) __sync_lock_test_and_set(&(member), (value))
 #else
-#define LX_FETCH_ADD(member, value) __atomic_fetch_add(&(member), (value), __ATOMIC_SEQ_CST)
-#define LX_EXCHANGE(member, value) __atomic_exchange_n(&(member), (value), __ATOMIC_SEQ_CST)
+#define LX_FETCH_ADD(member, value) (LX_SHARED, __atomic_fetch_add(&(member), (value), __ATOMIC_SEQ_CST))
+#define LX_EXCHANGE(member, value) (LX_SHARED, __atomic_exchange_n(&(member), (value), __ATOMIC_SEQ_CST))
 #endif
 
 /* Hides from the compiler what the value is: else it turns arithmetic that avoids a branch into one. */

@@ -313,7 +313,7 @@ struct lx_group {
 	ARRAY(struct lx_list, list, CPUS)                                                                                     \
 	ARRAY(struct lx_action, action, ACTIONS)
 
-#ifdef __bpf__
+#ifdef LX_IN_HOST
 #define LX_MEMBER(type, name, capacity) type name[LX_##capacity##_MAX];
 #else
 #define LX_MEMBER(type, name, capacity) type *name;

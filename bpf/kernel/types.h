@@ -158,6 +158,7 @@ struct scx_init_task_args {
 };
 
 struct scx_exit_task_args;
+struct scx_cpu_release_args;
 struct scx_dump_ctx;
 
 /* Since 6.19. */
@@ -199,6 +200,7 @@ struct sched_ext_ops {
 	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
 	void (*enable)(struct task_struct *p);
 	void (*disable)(struct task_struct *p);
+	void (*cpu_release)(s32 cpu, struct scx_cpu_release_args *args);
 	void (*dump_cpu)(struct scx_dump_ctx *ctx, s32 cpu, bool idle);
 	void (*dump_task)(struct scx_dump_ctx *ctx, struct task_struct *p);
 	s32 (*init)(void);

@@ -22,7 +22,7 @@
 #ifndef LAXITY_TRACE_RING_H
 #define LAXITY_TRACE_RING_H
 
-#ifndef __bpf__
+#if !defined(__bpf__) && !defined(LX_HOSTED)
 #include <stdint.h>
 typedef uint32_t u32;
 typedef uint64_t u64;

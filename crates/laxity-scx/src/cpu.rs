@@ -1,0 +1,112 @@
+//! A CPU of the model: its run queue, and what the kernel is doing on it.
+
+use crate::fibre::Fibre;
+use crate::lock::Wait;
+use crate::world::TaskId;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Code of the kernel that is under way.
+pub(crate) struct Context {
+    pub fibre: Fibre,
+    pub wait: Wait,
+    pub kind: Kind,
+}
+
+impl Context {
+    pub(crate) fn new(kind: Kind, body: impl FnOnce() + 'static) -> Context {
+        Context { fibre: Fibre::new(body), wait: Wait::Nothing, kind }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The scheduler: interrupts are off.
+    Schedule,
+    /// An interrupt: interrupts are off.
+    Interrupt,
+    /// The timers of BPF, in a soft interrupt: interrupts are on, and nothing preempts it.
+    Soft,
+    /// A system call of the current task.
+    Call,
+}
+
+/// What a dispatch has in its buffer.
+pub(crate) struct Dispatch {
+    pub task: TaskId,
+    /// Its number in the scheduler's custody then.
+    pub number: u64,
+    pub queue: u64,
+    pub flags: u64,
+}
+
+pub(crate) struct Cpu {
+    pub current: TaskId,
+    pub idle_task: TaskId,
+    pub stopper: TaskId,
+    pub wants_resched: bool,
+    /// Since when it has been in the idle mask.
+    pub is_idle: bool,
+    /// The class above has it, and the scheduler has been told.
+    pub released: bool,
+    pub keeps: bool,
+    pub local: VecDeque<TaskId>,
+    /// Tasks of classes above that can run, without the current one.
+    pub above: Vec<TaskId>,
+    pub stack: Vec<Context>,
+    pub interrupts_off: u32,
+    pub preemption_off: u32,
+    pub in_soft: bool,
+    /// CPUs to be kicked; of them, those to be preempted; those to be kicked if they idle.
+    pub kick: BTreeSet<usize>,
+    pub preempt: BTreeSet<usize>,
+    pub kick_idle: BTreeSet<usize>,
+    pub tick_at: u64,
+    /// Wake-ups: when, and which task.
+    pub wakes: BTreeSet<(u64, TaskId)>,
+    /// The task that a callback may dispatch directly.
+    pub direct: Option<TaskId>,
+    pub buffer: Vec<Dispatch>,
+    pub custody_number: u64,
+    /// Its task is charged from here on, in ns.
+    pub charged_at: u64,
+    /// Running tasks that its stopper is to move away.
+    pub to_move: BTreeSet<TaskId>,
+}
+
+impl Cpu {
+    pub(crate) fn new(idle_task: TaskId, stopper: TaskId, tick_at: u64) -> Cpu {
+        Cpu {
+            current: idle_task,
+            idle_task,
+            stopper,
+            wants_resched: false,
+            is_idle: true,
+            released: false,
+            keeps: false,
+            local: VecDeque::new(),
+            above: Vec::new(),
+            stack: Vec::new(),
+            interrupts_off: 0,
+            preemption_off: 0,
+            in_soft: false,
+            kick: BTreeSet::new(),
+            preempt: BTreeSet::new(),
+            kick_idle: BTreeSet::new(),
+            tick_at,
+            wakes: BTreeSet::new(),
+            direct: None,
+            buffer: Vec::new(),
+            custody_number: 0,
+            charged_at: 0,
+            to_move: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn is_in_user_mode(&self) -> bool {
+        self.stack.is_empty() && self.current != self.idle_task
+    }
+
+    pub(crate) fn has_kicks(&self) -> bool {
+        !self.kick.is_empty() || !self.kick_idle.is_empty()
+    }
+}

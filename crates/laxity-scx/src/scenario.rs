@@ -1,0 +1,271 @@
+//! What a run is about: a machine, an instance or several, and threads, drawn from the seed.
+
+use crate::host::Host;
+use crate::thread::{Call, Class, Op, PF_KTHREAD, SCHED_EXT, SCHED_FIFO, SCHED_NORMAL, SetTo, Task};
+use crate::watch::Instance;
+use crate::world::{TaskId, World, cred};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+
+/// What the threads of a run do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Members that keep their promises, background work, kernel threads.
+    Calm,
+    /// Besides, threads that set the scheduling and the CPUs of others, fork, exec and end; SCHED_FIFO takes CPUs away.
+    Hostile,
+    /// Members of 85 % beside many loops of background work, one of least weight.
+    Crowded,
+    /// More endless jobs than CPUs, without budgets.
+    Overloaded,
+}
+
+impl Kind {
+    /// All kinds, by name.
+    pub const ALL: [(&'static str, Kind); 4] = [
+        ("calm", Kind::Calm),
+        ("hostile", Kind::Hostile),
+        ("crowded", Kind::Crowded),
+        ("overloaded", Kind::Overloaded),
+    ];
+
+    /// How long a run is at most, in ns.
+    #[must_use]
+    pub fn length_ns(self) -> u64 {
+        match self {
+            Kind::Calm | Kind::Hostile => 3_000 * MS,
+            Kind::Crowded | Kind::Overloaded => 60_000 * MS,
+        }
+    }
+
+    /// Whether its threads end before the run does.
+    #[must_use]
+    pub fn ends(self) -> bool {
+        matches!(self, Kind::Calm | Kind::Hostile)
+    }
+}
+
+/// How an instance is set up, as `struct lx_config` says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub rule: u32,
+    pub budget_mode: u32,
+    pub batching: u32,
+    pub sockets: u32,
+    pub has_timers: bool,
+    pub timers_refused: u32,
+}
+
+/// How many CPUs the machine of that seed has.
+pub(crate) fn cpus(host: Host, kind: Kind, seed: u64) -> usize {
+    let least = if host.name() == "g_edf_mp" { 2 } else { 1 };
+    let most = if kind.ends() { 4 } else { 2 };
+    least + usize::try_from(seed % (most - least as u64 + 1)).expect("few")
+}
+
+pub(crate) fn settings(w: &mut World, kind: Kind) -> Settings {
+    let fixed = matches!(w.host.name(), "amp_rm" | "fpp");
+    Settings {
+        rule: fixed.into(),
+        budget_mode: if kind == Kind::Overloaded { 0 } else { u32::try_from(w.below(3)).expect("few") },
+        batching: u32::try_from(w.below(2)).expect("few"),
+        sockets: 1 + u32::try_from(w.below(2)).expect("few"),
+        has_timers: true,
+        timers_refused: if kind == Kind::Hostile && w.below(8) == 0 { 8 } else { 0 },
+    }
+}
+
+/// The instances: one of all CPUs, or sometimes two; of one CPU each where cores have servers.
+pub(crate) fn instances(w: &mut World) -> Vec<Instance> {
+    let all: Vec<usize> = (0..w.cpus.len()).collect();
+    let size = if w.host.has_servers() {
+        1
+    } else if all.len() == 4 && w.below(3) == 0 {
+        2
+    } else {
+        all.len()
+    };
+    let dedicates = w.host.name() == "g_edf_mp" || (w.host.name() == "gsn_edf" && size > 1 && w.below(3) == 0);
+    all.chunks(size)
+        .map(|cpus| Instance { cpus: cpus.to_vec(), tasks: 64, dedicated: dedicates.then(|| cpus.len() - 1) })
+        .collect()
+}
+
+/// Makes the threads of the run.
+pub(crate) fn populate(w: &mut World, kind: Kind) {
+    match kind {
+        Kind::Calm => calm(w),
+        Kind::Hostile => hostile(w),
+        Kind::Crowded => crowded(w),
+        Kind::Overloaded => overloaded(w),
+    }
+}
+
+fn thread(w: &mut World, name: &str, mask: u64) -> TaskId {
+    let pid = w.take_pid();
+    let cpu = mask.trailing_zeros() as usize;
+    w.add(Task::new(format!("{name}/{pid}"), Class::Ext, pid, cred(true), cpu, mask))
+}
+
+fn all_cpus(w: &World) -> u64 {
+    (1 << w.cpus.len()) - 1
+}
+
+/// The CPUs that tasks run on, of an instance.
+fn mask_of(instance: &Instance) -> u64 {
+    instance.cpus.iter().map(|cpu| 1 << cpu).sum()
+}
+
+fn members(w: &mut World, count: usize, jobs: u32) -> Vec<TaskId> {
+    (0..count)
+        .map(|_| {
+            let instance = w.below(w.instances.len());
+            let mask = mask_of(&w.instances[instance]);
+            let task = thread(w, "member", mask);
+            let period_ns = w.draw(2, 40) * 500 * US;
+            let runtime_ns = period_ns * w.draw(5, 60) / 100;
+            let enters = Op::Call(Call::SetAttributes(task, SetTo { policy: SCHED_EXT, runtime_ns, period_ns }));
+            let used_ns = runtime_ns * w.draw(30, 130) / 100;
+            let mut program = vec![enters];
+            if w.below(3) == 0 {
+                // It blocks in the middle of its job.
+                program.extend([Op::Compute(used_ns / 2), Op::Sleep(w.draw(10, 4_000) * US), Op::Compute(used_ns / 2), Op::Yield]);
+            } else {
+                program.extend([Op::Compute(used_ns), Op::Yield]);
+            }
+            program.extend([Op::Repeat(1, jobs), Op::Exit]);
+            w.tasks[task].program = program;
+            task
+        })
+        .collect()
+}
+
+fn background(w: &mut World, count: usize, rounds: u32) -> Vec<TaskId> {
+    (0..count)
+        .map(|_| {
+            let mask = if w.below(3) == 0 { 1 << w.below(w.cpus.len()) } else { all_cpus(w) };
+            let task = thread(w, "background", mask);
+            let (computes_ns, sleeps_ns) = (w.draw(20, 20_000) * US, w.draw(20, 8_000) * US);
+            let sleeps = Op::Sleep(sleeps_ns);
+            w.tasks[task].program = vec![Op::Compute(computes_ns), sleeps, Op::Repeat(0, rounds), Op::Exit];
+            w.tasks[task].raw.scx.weight = [100, 100, 1, 900][w.below(4)];
+            task
+        })
+        .collect()
+}
+
+fn kernel_threads(w: &mut World) {
+    for cpu in 0..w.cpus.len() {
+        let task = thread(w, "kworker", 1 << cpu);
+        let (computes_ns, sleeps_ns) = (w.draw(5, 200) * US, w.draw(2, 30) * MS);
+        w.tasks[task].raw.flags |= PF_KTHREAD;
+        w.tasks[task].program = vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 20), Op::Exit];
+    }
+}
+
+fn calm(w: &mut World) {
+    let count = 1 + w.below(2 + 2 * w.cpus.len());
+    members(w, count, 12);
+    let count = w.below(5);
+    background(w, count, 12);
+    kernel_threads(w);
+}
+
+/// A call of a hostile thread on one of the tasks.
+fn hostile_call(w: &mut World, tasks: &[TaskId]) -> Call {
+    let target = tasks[w.below(tasks.len())];
+    let period_ns = w.draw(2, 40) * 500 * US;
+    let to = |policy, share: u64| SetTo { policy, runtime_ns: period_ns * share / 100, period_ns };
+    match w.below(9) {
+        0..=2 => {
+            let share = w.draw(1, 60);
+            Call::SetAttributes(target, to(SCHED_EXT, share))
+        }
+        3 => Call::SetAttributes(target, SetTo { policy: SCHED_EXT, runtime_ns: 0, period_ns: 0 }),
+        4 => Call::SetScheduler(target, SCHED_EXT),
+        5 => Call::SetScheduler(target, SCHED_NORMAL),
+        6 => {
+            let mask = 1 + w.draw(0, all_cpus(w));
+            Call::SetAffinity(target, if w.below(2) == 0 { all_cpus(w) } else { mask })
+        }
+        7 => {
+            let computes = Op::Compute(w.draw(10, 3_000) * US);
+            let enters = Op::Call(Call::SetAttributes(target, to(SCHED_EXT, 5)));
+            Call::Fork(vec![computes.clone(), enters, computes, Op::Exit], w.below(2) == 0)
+        }
+        _ => Call::SetScheduler(target, if w.below(2) == 0 { SCHED_FIFO } else { SCHED_NORMAL }),
+    }
+}
+
+fn hostile(w: &mut World) {
+    let count = 1 + w.below(1 + w.cpus.len());
+    let mut tasks = members(w, count, 12);
+    let count = w.below(4);
+    tasks.extend(background(w, count, 12));
+    kernel_threads(w);
+    // A process whose second thread becomes a member, and execs at last.
+    if w.below(2) == 0 {
+        let team = members(w, 2, 6);
+        w.tasks[team[1]].leader = team[0];
+        let at = w.tasks[team[1]].program.len() - 1;
+        w.tasks[team[1]].program.splice(at..at, [Op::Call(Call::Exec), Op::Compute(US), Op::Yield, Op::Repeat(at + 1, 3)]);
+        tasks.extend(team);
+    }
+    for cpu in 0..w.cpus.len() {
+        if w.below(2) == 0 {
+            let task = thread(w, "fifo", 1 << cpu);
+            w.tasks[task].class = Class::RealTime;
+            w.tasks[task].raw.policy = SCHED_FIFO;
+            let (computes_ns, sleeps_ns) = (w.draw(10, 60_000) * US, w.draw(1, 40) * MS);
+            w.tasks[task].program = vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 8), Op::Exit];
+        }
+    }
+    for _ in 0..1 + w.below(4) {
+        let mask = all_cpus(w);
+        let task = thread(w, "hostile", mask);
+        let mut program = Vec::new();
+        for _ in 0..1 + w.below(20) {
+            let gap_ns = if w.below(2) == 0 { 0 } else { w.draw(1, 4_000) * US };
+            program.extend([Op::Sleep(gap_ns), Op::Call(hostile_call(w, &tasks))]);
+        }
+        program.push(Op::Exit);
+        w.tasks[task].program = program;
+    }
+}
+
+fn endless(w: &mut World, mask: u64, share: u64) {
+    let task = thread(w, "endless", mask);
+    let period_ns = 100 * MS;
+    let to = SetTo { policy: SCHED_EXT, runtime_ns: period_ns * share / 100, period_ns };
+    w.tasks[task].program = vec![Op::Call(Call::SetAttributes(task, to)), Op::Compute(1_000_000 * MS)];
+}
+
+fn crowded(w: &mut World) {
+    for instance in w.instances.clone() {
+        let mask = mask_of(&instance);
+        for _ in 0..instance.cpus.len() - usize::from(instance.dedicated.is_some()) {
+            let task = thread(w, "member", mask);
+            let to = SetTo { policy: SCHED_EXT, runtime_ns: 85 * MS, period_ns: 100 * MS };
+            w.tasks[task].program =
+                vec![Op::Call(Call::SetAttributes(task, to)), Op::Compute(84 * MS), Op::Yield, Op::Goto(1)];
+        }
+    }
+    let count = 20 * w.cpus.len() + w.below(20);
+    for i in 0..=count {
+        let mask = all_cpus(w);
+        let task = thread(w, "loop", mask);
+        w.tasks[task].program = vec![Op::Compute(1_000_000 * MS)];
+        w.tasks[task].raw.scx.weight = if i == 0 { 1 } else { 100 };
+    }
+}
+
+fn overloaded(w: &mut World) {
+    for instance in w.instances.clone() {
+        let share = 90 * (instance.cpus.len() as u64) / (instance.cpus.len() as u64 + 1) / 2;
+        for _ in 0..=instance.cpus.len() {
+            endless(w, mask_of(&instance), share.max(5));
+        }
+    }
+    background(w, 2, u32::MAX);
+}

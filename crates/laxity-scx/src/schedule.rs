@@ -1,0 +1,227 @@
+//! The scheduler's core, as `kernel/sched/core.c` of Linux 6.18 has it: switching, waking, ticks, changes of a task's scheduling.
+
+use crate::ext::{self, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, ops, raw, resched, update_curr};
+use crate::lock::{Lock, Wait, lock, lock_task, step, unlock, wait};
+use crate::thread::{Class, State};
+use crate::world::{TaskId, say, world};
+
+/// Why a CPU calls the scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// It was asked to, or its task has called the kernel and goes on.
+    Preempted,
+    /// Its task sleeps, unless it has been woken up already.
+    Blocked,
+    /// Its task yields.
+    Yielded,
+}
+
+/// A task can run again or has moved: it enters the run queue of the CPU, which is locked.
+pub(crate) fn enqueue(cpu: usize, task: TaskId, flags: u64) {
+    world(|w| w.tasks[task].on_rq = true);
+    if world(|w| w.tasks[task].class) == Class::Ext {
+        ext::enqueue_task(cpu, task, flags);
+    } else {
+        world(|w| {
+            if w.cpus[cpu].current != task {
+                w.cpus[cpu].above.push(task);
+            }
+        });
+    }
+}
+
+/// It leaves the run queue.
+pub(crate) fn dequeue(cpu: usize, task: TaskId, flags: u64) {
+    world(|w| w.tasks[task].on_rq = false);
+    if world(|w| w.tasks[task].class) == Class::Ext {
+        ext::dequeue_task(cpu, task, flags);
+    } else {
+        world(|w| w.cpus[cpu].above.retain(|&other| other != task));
+    }
+}
+
+/// `__schedule`.
+pub(crate) fn schedule(cpu: usize, how: How) {
+    lock(Lock::Rq(cpu));
+    let prev = world(|w| w.cpus[cpu].current);
+    if how == How::Yielded && world(|w| w.tasks[prev].class) == Class::Ext {
+        (ops().yields)(raw(prev), std::ptr::null_mut());
+        unlock(Lock::Rq(cpu));
+        lock(Lock::Rq(cpu));
+    }
+    if how == How::Blocked && world(|w| matches!(w.tasks[prev].state, State::Blocked | State::Dead)) {
+        dequeue(cpu, prev, DEQ_SLEEP);
+    }
+    let next = pick_next(cpu, prev);
+    world(|w| {
+        w.cpus[cpu].wants_resched = false;
+        if next != prev {
+            w.cpus[cpu].current = next;
+            w.tasks[next].raw.on_cpu = 1;
+        }
+    });
+    if next != prev {
+        say(|w| format!("switches from {} to {}", w.tasks[prev].name, w.tasks[next].name));
+        step();
+        world(|w| {
+            w.tasks[prev].raw.on_cpu = 0;
+            if w.tasks[prev].state == State::Dead {
+                w.bury(prev);
+            }
+        });
+    }
+    unlock(Lock::Rq(cpu));
+}
+
+/// `prev_balance` and `pick_next_task`: the next task, with the one before put back.
+fn pick_next(cpu: usize, prev: TaskId) -> TaskId {
+    // The class of the one before, but not below this one, is the first that is balanced; one above with a task ends that.
+    let starts_above = world(|w| w.tasks[prev].class < Class::Ext);
+    let has_above = |prev: TaskId| {
+        world(|w| {
+            let runs_on = w.tasks[prev].class < Class::Ext && w.tasks[prev].on_rq;
+            runs_on || !w.cpus[cpu].above.is_empty()
+        })
+    };
+    if !(starts_above && has_above(prev)) {
+        ext::balance(cpu);
+    }
+    let next = pick_above(cpu, prev)
+        .or_else(|| ext::pick(cpu))
+        .unwrap_or_else(|| world(|w| w.cpus[cpu].idle_task));
+    if next == prev {
+        return next;
+    }
+    match world(|w| w.tasks[prev].class) {
+        Class::Ext => ext::put_prev(cpu, prev, next),
+        Class::Idle => world(|w| w.cpus[cpu].is_idle = false),
+        Class::Stop | Class::RealTime => world(|w| {
+            if w.tasks[prev].on_rq {
+                w.cpus[cpu].above.push(prev);
+            }
+        }),
+    }
+    match world(|w| w.tasks[next].class) {
+        Class::Ext => ext::set_next(cpu, next),
+        Class::Idle => world(|w| w.cpus[cpu].is_idle = true),
+        Class::Stop | Class::RealTime => world(|w| w.cpus[cpu].above.retain(|&other| other != next)),
+    }
+    next
+}
+
+/// The task of a class above that goes first: of equals, the one that runs.
+fn pick_above(cpu: usize, prev: TaskId) -> Option<TaskId> {
+    world(|w| {
+        let runs_on = w.tasks[prev].class < Class::Ext && w.tasks[prev].on_rq;
+        let waiting = w.cpus[cpu].above.iter().copied();
+        let mut all: Vec<TaskId> = runs_on.then_some(prev).into_iter().chain(waiting).collect();
+        all.sort_by_key(|&task| w.tasks[task].class);
+        all.first().copied()
+    })
+}
+
+/// `try_to_wake_up`.
+pub(crate) fn wake_up(task: TaskId) {
+    let before = world(|w| std::mem::replace(&mut w.tasks[task].state, State::Waking));
+    if before != State::Blocked {
+        world(|w| w.tasks[task].state = before);
+        return;
+    }
+    let cpu = lock_task(task);
+    if world(|w| w.tasks[task].on_rq) {
+        // `ttwu_runnable`: it was on its way to sleep.
+        world(|w| w.tasks[task].state = State::Running);
+        unlock(Lock::Rq(cpu));
+        return;
+    }
+    unlock(Lock::Rq(cpu));
+    wait(Wait::OffCpu(task));
+    let cpu = select_cpu(task);
+    world(|w| w.tasks[task].cpu = cpu);
+    lock(Lock::Rq(cpu));
+    world(|w| w.tasks[task].state = State::Running);
+    enqueue(cpu, task, ENQ_WAKEUP);
+    preempt_for(cpu, task);
+    unlock(Lock::Rq(cpu));
+}
+
+/// A task of a class above preempts what runs.
+fn preempt_for(cpu: usize, task: TaskId) {
+    if world(|w| w.tasks[task].class < Class::Ext && w.tasks[task].class < w.tasks[w.cpus[cpu].current].class) {
+        resched(cpu);
+    }
+}
+
+/// `select_task_rq`.
+fn select_cpu(task: TaskId) -> usize {
+    let (own, asks) = world(|w| {
+        let t = &w.tasks[task];
+        (t.cpu, t.class == Class::Ext && t.raw.nr_cpus_allowed > 1 && t.raw.migration_disabled == 0)
+    });
+    let mut cpu = own;
+    if asks {
+        world(|w| {
+            let here = w.here;
+            w.cpus[here].direct = Some(task);
+        });
+        let chosen = (ops().select_cpu)(raw(task), i32::try_from(own).expect("few"), 8);
+        world(|w| {
+            let here = w.here;
+            w.cpus[here].direct = None;
+        });
+        cpu = usize::try_from(chosen).expect("a CPU");
+    }
+    world(|w| if w.tasks[task].may_be_on(cpu) { cpu } else { w.tasks[task].raw.cpus_mask.trailing_zeros() as usize })
+}
+
+/// `wake_up_new_task`.
+pub(crate) fn wake_up_new(task: TaskId) {
+    let cpu = select_cpu(task);
+    world(|w| w.tasks[task].cpu = cpu);
+    lock(Lock::Rq(cpu));
+    world(|w| w.tasks[task].state = State::Running);
+    enqueue(cpu, task, 0);
+    preempt_for(cpu, task);
+    unlock(Lock::Rq(cpu));
+}
+
+/// `sched_tick`.
+pub(crate) fn tick(cpu: usize) {
+    lock(Lock::Rq(cpu));
+    let current = world(|w| w.cpus[cpu].current);
+    if world(|w| w.tasks[current].class) == Class::Ext {
+        update_curr(cpu);
+        (ops().tick)(raw(current));
+        if world(|w| w.tasks[current].raw.scx.slice == 0) {
+            resched(cpu);
+        }
+    }
+    unlock(Lock::Rq(cpu));
+}
+
+/// A change of a task's scheduling, with its run queue locked: it is taken out of it, changed, and put back (`sched_change_begin`).
+pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
+    let (on_rq, is_current) = world(|w| (w.tasks[task].on_rq, w.cpus[cpu].current == task));
+    if on_rq {
+        dequeue(cpu, task, DEQ_SAVE);
+    }
+    let before = world(|w| w.tasks[task].class);
+    change();
+    let after = world(|w| w.tasks[task].class);
+    if before != Class::Ext && after == Class::Ext {
+        world(|w| w.tasks[task].raw.scx.slice = ext::SLICE_DFL);
+        (ops().enable)(raw(task));
+    }
+    if on_rq {
+        enqueue(cpu, task, ENQ_RESTORE);
+    }
+    if is_current && after == Class::Ext {
+        ext::set_next(cpu, task);
+    }
+    if before == Class::Ext && after != Class::Ext {
+        (ops().disable)(raw(task));
+    }
+    if before != after && on_rq {
+        resched(cpu);
+    }
+}

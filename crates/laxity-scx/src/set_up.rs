@@ -1,0 +1,160 @@
+//! A run from its seed to its end: the loader's part, the threads' start, and what is left when they are gone.
+
+use crate::ext::{ops, raw};
+use crate::fibre::Fibre;
+use crate::host::Host;
+use crate::raw::{CPUS_MAX, InitArgs, Options, Setup};
+use crate::scenario::{self, Kind, Settings};
+use crate::thread::Class;
+use crate::watch::{self, Instance};
+use crate::world::{Fault, World, enter, world};
+use crate::run::run_until;
+use std::sync::{Mutex, PoisonError};
+
+/// What a run has been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// Places where others might have gone first.
+    pub events: u64,
+    /// The time that has passed, in ns.
+    pub passed_ns: u64,
+}
+
+/// The variables of the host's objects are there once: one run at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Runs the scenario of that kind and seed under the host's policy, `speaks`: with a log on standard output.
+///
+/// # Errors
+///
+/// What does not hold, and when.
+pub fn run(host: Host, kind: Kind, seed: u64, speaks: bool) -> Result<Summary, Fault> {
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    host.load_afresh();
+    enter(Some(World::new(host, scenario::cpus(host, kind, seed), seed, speaks)));
+    let start = world(|w| w.now);
+    load(kind);
+    world(|w| scenario::populate(w, kind));
+    start_threads();
+    run_until(start + kind.length_ns());
+    if kind.ends() {
+        finish();
+    }
+    let (fault, summary) = world(|w| {
+        (w.fault.take(), Summary { events: w.events, passed_ns: w.now - start })
+    });
+    enter(None);
+    fault.map_or(Ok(summary), Err)
+}
+
+/// Code of the kernel that nothing else interferes with.
+fn alone(body: impl FnOnce() + 'static) {
+    let mut fibre = Fibre::new(body);
+    while fibre.resume().is_some() {}
+}
+
+fn load(kind: Kind) {
+    let (settings, instances) = world(|w| (scenario::settings(w, kind), scenario::instances(w)));
+    for (number, instance) in instances.iter().enumerate() {
+        set_up(number, instances.len(), instance, settings);
+    }
+    world(|w| w.instances = instances);
+    alone(move || {
+        assert_eq!((ops().init)(), 0, "the host begins");
+        size_cores();
+    });
+}
+
+fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settings) {
+    let few = |number: usize| u32::try_from(number).expect("few");
+    let mut setup = Box::new(Setup {
+        instance: few(number),
+        reserved: 0,
+        tasks: instance.tasks,
+        cpus: few(instance.cpus.len()),
+        rule: settings.rule,
+        budget_mode: settings.budget_mode,
+        batching: settings.batching,
+        dedicated_cpu: instance.dedicated.map_or(u32::MAX, few),
+        retries_max: 3,
+        sockets: settings.sockets.min(few(instance.cpus.len())),
+        share_ppm: 950_000,
+        reserve_period_ns: 1_000_000_000,
+        reserve_runtime_ns: 950_000_000,
+        cpu: [0; CPUS_MAX],
+        socket: [0; CPUS_MAX],
+    });
+    for (index, &cpu) in instance.cpus.iter().enumerate() {
+        setup.cpu[index] = few(cpu);
+        setup.socket[index] = few(index) % setup.sockets;
+    }
+    alone(move || {
+        let (table, cpus) = world(|w| (w.host.table(), few(w.cpus.len())));
+        (table.prepare)(&Options {
+            cpus,
+            instances: few(instances),
+            timers_refused: settings.timers_refused,
+            has_timers: settings.has_timers.into(),
+            setup: &raw const *setup,
+        });
+        assert_eq!((table.set_up)(std::ptr::null_mut()), 0, "the instance is set up");
+    });
+}
+
+/// Where cores have servers: each has one of a tenth, 95 % are for real-time tasks.
+fn size_cores() {
+    let (size, cpus) = world(|w| (w.host.table().size_core, w.cpus.len()));
+    for cpu in 0..cpus {
+        if let Some(size) = size {
+            let cpu = u32::try_from(cpu).expect("few");
+            assert_eq!(size(cpu, 1_000, 2_000_000, 20_000_000, 900_000), 0, "the core is sized");
+        }
+    }
+}
+
+/// The threads that are there when the scheduler is attached, each of which begins some time soon.
+fn start_threads() {
+    let tasks = world(|w| w.tasks.len());
+    for task in 0..tasks {
+        let class = world(|w| w.tasks[task].class);
+        alone(move || {
+            assert_eq!((ops().init_task)(raw(task), &mut InitArgs { fork: false }), 0, "the task is known");
+            if class == Class::Ext {
+                (ops().enable)(raw(task));
+            }
+        });
+        world(|w| {
+            if matches!(w.tasks[task].class, Class::Ext | Class::RealTime) {
+                let at = w.now + w.draw(0, 5_000_000);
+                let cpu = w.tasks[task].cpu;
+                w.cpus[cpu].wakes.insert((at, task));
+            }
+        });
+    }
+}
+
+/// Time for all threads to end, after which nothing of them is left.
+fn finish() {
+    const AT_MOST_NS: u64 = 100_000_000_000;
+    const PIECE_NS: u64 = 200_000_000;
+    let all_gone = || {
+        world(|w| w.tasks.iter().all(|t| t.is_freed || matches!(t.class, Class::Idle | Class::Stop)))
+    };
+    let mut left_ns = AT_MOST_NS;
+    while !all_gone() && left_ns > 0 && world(|w| w.fault.is_none()) {
+        let until = world(|w| w.now) + PIECE_NS;
+        run_until(until);
+        left_ns -= PIECE_NS;
+    }
+    if world(|w| w.fault.is_some()) {
+        return;
+    }
+    if all_gone() {
+        watch::at_the_end();
+    } else {
+        world(|w| {
+            let left: Vec<String> = w.tasks.iter().filter(|t| !t.is_freed && !matches!(t.class, Class::Idle | Class::Stop)).map(|t| format!("{} ({:?}, op {})", t.name, t.state, t.at)).collect();
+            w.fail(format!("threads do not end: {}", left.join(", ")));
+        });
+    }
+}

@@ -1,0 +1,224 @@
+//! Threads: what the kernel knows of them, and what they do.
+
+use crate::cpu::Context;
+use crate::raw::{Cred, Hrtimer, Registers, SchedAttr, SchedDlEntity, SchedExtEntity, TaskStruct, ThreadInfo};
+use crate::world::TaskId;
+use std::collections::BTreeMap;
+
+pub(crate) const QUEUED: u32 = 1;
+pub(crate) const PF_EXITING: u32 = 0x4;
+pub(crate) const PF_KTHREAD: u32 = 0x0020_0000;
+
+/// Scheduling policies, as user space numbers them.
+pub const SCHED_NORMAL: u32 = 0;
+/// The policy of the class above.
+pub const SCHED_FIFO: u32 = 1;
+/// What the scheduler's members have.
+pub const SCHED_EXT: u32 = 7;
+
+/// Scheduling classes, the one that goes first before others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    Stop,
+    RealTime,
+    Ext,
+    Idle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Running,
+    Blocked,
+    /// It is being woken up.
+    Waking,
+    Dead,
+}
+
+/// Where a task is between the kernel and the scheduler (`p->scx.ops_state`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Custody {
+    None,
+    Queueing(u64),
+    Queued(u64),
+    Dispatching,
+}
+
+/// A dispatch queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queue {
+    Local(usize),
+    Global,
+    User(u64),
+}
+
+/// A system call of a thread.
+#[derive(Debug, Clone)]
+pub enum Call {
+    /// `sched_setattr` on a thread.
+    SetAttributes(usize, SetTo),
+    /// `sched_setscheduler` on a thread, without parameters.
+    SetScheduler(usize, u32),
+    /// `sched_setaffinity`: a mask of CPUs.
+    SetAffinity(usize, u64),
+    /// A child with that program, and whether its scheduling is reset.
+    Fork(Vec<Op>, bool),
+    /// `execve`: the thread takes its leader's number if it is none.
+    Exec,
+}
+
+/// Parameters of `sched_setattr`, in ns.
+#[derive(Debug, Clone, Copy)]
+pub struct SetTo {
+    /// `SCHED_*`.
+    pub policy: u32,
+    /// The budget.
+    pub runtime_ns: u64,
+    /// The period, and the relative deadline.
+    pub period_ns: u64,
+}
+
+/// What a thread does.
+#[derive(Debug, Clone)]
+pub enum Op {
+    /// It needs the CPU for so many ns.
+    Compute(u64),
+    /// It sleeps for so many ns.
+    Sleep(u64),
+    /// `sched_yield`: a job ends.
+    Yield,
+    /// It calls the kernel.
+    Call(Call),
+    /// It goes on from there.
+    Goto(usize),
+    /// It goes on from there so many times, then with what follows.
+    Repeat(usize, u32),
+    /// It ends.
+    Exit,
+    /// Of a stopper: it moves the running tasks away that may not be where they are.
+    Migrate,
+}
+
+pub(crate) struct Task {
+    pub raw: Box<TaskStruct>,
+    pub name: String,
+    pub class: Class,
+    pub state: State,
+    pub cpu: usize,
+    /// It is on a run queue: it can run.
+    pub on_rq: bool,
+    pub migrates: bool,
+    pub custody: Custody,
+    pub queue: Option<Queue>,
+    /// The CPU that takes it from a queue, and the one to whose own queue it goes next.
+    pub holding: Option<usize>,
+    pub sticky: Option<usize>,
+    /// Where it is dispatched to directly, with which flags.
+    pub direct: Option<(u64, u64)>,
+    /// Since when it can run and does not, in ns.
+    pub runnable_at: Option<u64>,
+    /// As sched_setattr has left it for fair tasks.
+    pub fair_slice_ns: u64,
+    pub registers: Box<Registers>,
+    pub attributes: Box<SchedAttr>,
+    pub mask: Box<u64>,
+    pub storage: BTreeMap<usize, Box<[u64]>>,
+    pub program: Vec<Op>,
+    pub at: usize,
+    pub repeated: u32,
+    /// What it still has to compute, in ns.
+    pub left_ns: u64,
+    pub call: Option<Context>,
+    pub leader: TaskId,
+    /// The task that waits for its end.
+    pub notifies: Option<TaskId>,
+    /// It is to end.
+    pub killed: bool,
+    /// The kernel has no record of it any more.
+    pub is_freed: bool,
+    /// How long it has run in all, in ns.
+    pub ran_ns: u64,
+}
+
+impl Task {
+    pub(crate) fn new(name: String, class: Class, pid: i32, cred: &'static Cred, cpu: usize, mask: u64) -> Task {
+        let mut raw = Box::new(TaskStruct {
+            thread_info: ThreadInfo { flags: 0, status: 0 },
+            flags: 0,
+            on_cpu: 0,
+            prio: 120,
+            rt_priority: 0,
+            dl: SchedDlEntity {
+                runtime: 0,
+                deadline: 0,
+                bits: 0,
+                dl_timer: Hrtimer { base: 0, soft_expires: 0, function: 0 },
+            },
+            dl_server: 0,
+            scx: SchedExtEntity { dsq_vtime: 0, slice: 20_000_000, flags: 0, weight: 100 },
+            policy: if class == Class::Ext { SCHED_NORMAL } else { SCHED_FIFO },
+            nr_cpus_allowed: i32::try_from(mask.count_ones()).expect("few"),
+            cpus_ptr: std::ptr::null(),
+            cpus_mask: mask,
+            migration_disabled: 0,
+            reset_on_fork: 0,
+            pid,
+            cred,
+        });
+        raw.cpus_ptr = &raw const raw.cpus_mask;
+        Task {
+            raw,
+            name,
+            class,
+            state: State::Blocked,
+            cpu,
+            on_rq: false,
+            migrates: false,
+            custody: Custody::None,
+            queue: None,
+            holding: None,
+            sticky: None,
+            direct: None,
+            runnable_at: None,
+            fair_slice_ns: 0,
+            registers: Box::default(),
+            attributes: Box::default(),
+            mask: Box::new(0),
+            storage: BTreeMap::new(),
+            program: Vec::new(),
+            at: 0,
+            repeated: 0,
+            left_ns: 0,
+            call: None,
+            leader: 0,
+            notifies: None,
+            killed: false,
+            is_freed: false,
+            ran_ns: 0,
+        }
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.state == State::Dead && self.raw.on_cpu == 0
+    }
+
+    pub(crate) fn is_being_dispatched(&self) -> bool {
+        matches!(self.custody, Custody::Dispatching | Custody::Queueing(_))
+    }
+
+    pub(crate) fn is_queued(&self) -> bool {
+        self.raw.scx.flags & QUEUED != 0
+    }
+
+    pub(crate) fn is_kernel_thread(&self) -> bool {
+        self.raw.flags & PF_KTHREAD != 0
+    }
+
+    pub(crate) fn may_be_on(&self, cpu: usize) -> bool {
+        self.raw.cpus_mask >> cpu & 1 == 1
+    }
+
+    /// Whether it may go to that CPU now (`task_can_run_on_remote_rq`).
+    pub(crate) fn may_go_to(&self, cpu: usize) -> bool {
+        self.may_be_on(cpu) && self.raw.migration_disabled == 0
+    }
+}

@@ -1,0 +1,192 @@
+//! What has to hold whenever nothing is under way, and over time.
+
+use crate::raw::{CpuView, InstanceView, SlotView};
+use crate::ext::SLICE_INF;
+use crate::thread::{Class, SCHED_EXT, Task};
+use crate::world::{World, world};
+
+/// The kernel throws a scheduler out whose task can run and does not for so long, in ns.
+pub(crate) const WATCHDOG_NS: u64 = 30_000_000_000;
+const NONE: u32 = u32::MAX;
+/// `enum lx_standing`.
+const PRESENT: u32 = 2;
+const LEFT_BEHIND: u32 = 5;
+
+/// An instance, by what the model needs to know of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Instance {
+    pub cpus: Vec<usize>,
+    pub tasks: u32,
+    pub dedicated: Option<usize>,
+}
+
+/// Called while nothing is under way on any CPU.
+pub(crate) fn when_quiet() {
+    let instances = world(|w| w.instances.clone());
+    for (number, instance) in instances.iter().enumerate() {
+        let found = Looks::of(number, instance);
+        world(|w| {
+            if let Some(why) = found.is_wrong(w, instance) {
+                w.fail(format!("instance {number}: {why}"));
+            }
+        });
+    }
+    world(watch_the_dog);
+}
+
+/// No task that can run waits as long as the kernel's watchdog waits.
+fn watch_the_dog(w: &mut World) {
+    let now = w.now;
+    let stuck = w.tasks.iter().find(|t| t.class == Class::Ext && t.runnable_at.is_some_and(|at| now - at > WATCHDOG_NS));
+    if let Some(task) = stuck {
+        let why = format!("{} can run and has not for 30 s (custody {:?}, queue {:?})", task.name, task.custody, task.queue);
+        w.fail(why);
+    }
+}
+
+/// What the host says of an instance at one moment.
+struct Looks {
+    cpus: Vec<CpuView>,
+    /// By CPU: the task that is linked there.
+    linked: Vec<Option<SlotView>>,
+    /// By CPU: the number of the task that runs there, if it is a member.
+    runs: Vec<u32>,
+    runs_slot: Vec<Option<SlotView>>,
+    sums: InstanceView,
+    members: u32,
+}
+
+impl Looks {
+    fn of(number: usize, instance: &Instance) -> Looks {
+        let (table, currents, all) = world(|w| {
+            let currents: Vec<_> = instance.cpus.iter().map(|&cpu| w.cpus[cpu].current).collect();
+            let all: Vec<_> = (0..w.tasks.len()).filter(|&t| !w.tasks[t].storage.is_empty()).collect();
+            (w.host.table(), currents, all)
+        });
+        let member = |task| {
+            let raw = world(|w| w.raw(task));
+            (table.member_of)(raw)
+        };
+        let instance_number = u32::try_from(number).expect("few");
+        let slot = |index: u32| {
+            let mut view = SlotView::default();
+            (table.look_at_slot)(instance_number, index, &raw mut view);
+            view
+        };
+        let mut looks = Looks {
+            cpus: Vec::new(),
+            linked: Vec::new(),
+            runs: Vec::new(),
+            runs_slot: Vec::new(),
+            sums: InstanceView::default(),
+            members: 0,
+        };
+        for (index, &current) in currents.iter().enumerate() {
+            let mut view = CpuView::default();
+            (table.look_at_cpu)(instance_number, u32::try_from(index).expect("few"), &raw mut view);
+            let runs = member(current);
+            looks.linked.push((view.linked != NONE).then(|| slot(view.linked)));
+            looks.cpus.push(view);
+            looks.runs.push(runs);
+            looks.runs_slot.push((runs != NONE).then(|| slot(runs)));
+        }
+        (table.look_at_instance)(instance_number, &raw mut looks.sums);
+        for task in all {
+            let place = member(task);
+            let in_here = place != NONE && world(|w| instance.cpus.iter().all(|&cpu| w.tasks[task].may_be_on(cpu)));
+            looks.members += u32::from(in_here && (table.instance_of)(world(|w| w.raw(task))) == instance_number);
+        }
+        looks
+    }
+
+    fn is_wrong(&self, w: &World, instance: &Instance) -> Option<String> {
+        for (index, &cpu) in instance.cpus.iter().enumerate() {
+            if Some(index) == instance.dedicated {
+                continue;
+            }
+            if let Some(why) = self.cpu_is_wrong(w, index, cpu) {
+                return Some(format!("CPU {cpu} runs {}: {why}: {:?}", w.tasks[w.cpus[cpu].current].name, self.cpus[index]));
+            }
+        }
+        let sums = &self.sums;
+        if sums.members != self.members {
+            return Some(format!("{} tasks are members, {} are counted", self.members, sums.members));
+        }
+        if sums.bandwidth != sums.admitted {
+            return Some(format!("members have a bandwidth of {}, and {} is counted", sums.bandwidth, sums.admitted));
+        }
+        if sums.slots_used + sums.free != instance.tasks {
+            return Some(format!("of {} numbers {} are used and {} free", instance.tasks, sums.slots_used, sums.free));
+        }
+        None
+    }
+
+    /// The CPU runs what is linked to it, if that can run; and no member that is not.
+    fn cpu_is_wrong(&self, w: &World, index: usize, cpu: usize) -> Option<&'static str> {
+        let current = &w.tasks[w.cpus[cpu].current];
+        let view = &self.cpus[index];
+        if current.class < Class::Ext || current.is_kernel_thread() || current.raw.migration_disabled > 0 {
+            return None;
+        }
+        if view.kicked != 0 {
+            return Some("it owes a decision, and no kick is on its way");
+        }
+        if view.gave_way != 0 {
+            return None;
+        }
+        if let Some(linked) = self.linked[index]
+            && view.linked != self.runs[index]
+            && can_run(w, linked)
+        {
+            return Some("another task is linked there, and can run");
+        }
+        if let Some(slot) = self.runs_slot[index]
+            && current.raw.policy == SCHED_EXT
+            && slot.standing == PRESENT
+            && slot.yielded == 0
+            && !has_a_moment(current)
+            && view.linked != self.runs[index]
+        {
+            return Some("it is a member, and not linked there");
+        }
+        None
+    }
+}
+
+/// It runs where it is for as long as it may not migrate, and a moment longer.
+fn has_a_moment(task: &Task) -> bool {
+    task.raw.on_cpu != 0 && task.raw.scx.slice != SLICE_INF
+}
+
+fn can_run(w: &World, slot: SlotView) -> bool {
+    let task = w.tasks.iter().rev().find(|t| t.raw.pid.unsigned_abs() == slot.pid && !t.is_freed);
+    slot.standing == PRESENT
+        && slot.yielded == 0
+        && task.is_some_and(|t| {
+            t.on_rq && t.class == Class::Ext && t.raw.policy == SCHED_EXT && t.raw.migration_disabled == 0 && !has_a_moment(t)
+        })
+}
+
+/// At the end, when all threads are gone: nothing of them is left.
+pub(crate) fn at_the_end() {
+    let instances = world(|w| w.instances.clone());
+    for (number, instance) in instances.iter().enumerate() {
+        let sums = Looks::of(number, instance).sums;
+        let is_left = sums.members != 0 || sums.admitted != 0 || sums.free + departed(number, instance) != instance.tasks;
+        if is_left {
+            world(|w| w.fail(format!("all threads are gone, and instance {number} has {sums:?}")));
+        }
+    }
+}
+
+/// Numbers whose tasks have left, and whose turn has yet to come.
+fn departed(number: usize, instance: &Instance) -> u32 {
+    let look = world(|w| w.host.table().look_at_slot);
+    let number = u32::try_from(number).expect("few");
+    let count = (0..instance.tasks).filter(|&index| {
+        let mut view = SlotView::default();
+        look(number, index, &raw mut view);
+        view.standing == LEFT_BEHIND
+    });
+    u32::try_from(count.count()).expect("few")
+}
