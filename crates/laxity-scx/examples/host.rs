@@ -1,7 +1,7 @@
 //! Runs `bpf/host` with a policy under seeds: `host POLICY KIND FROM..TO [-v]`, with kind `calm`, `hostile`, `crowded` or `overloaded`.
 //! Says which seeds fail and why; with `-v`, what happens. Exit code 1 if one fails, 2 for arguments that say nothing.
 
-use laxity_scx::{Host, Kind, run};
+use laxity_scx::{Host, Kind, Options, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -9,7 +9,11 @@ fn main() -> ExitCode {
     let Some((hosts, kind, seeds)) = understood(&arguments) else {
         let kinds: Vec<&str> = Kind::ALL.iter().map(|(name, _)| *name).collect();
         let policies: Vec<&str> = Host::all().map(|host| host.name()).collect();
-        eprintln!("usage: host POLICY KIND FROM..TO [-v]; POLICY: all, {}; KIND: {}", policies.join(", "), kinds.join(", "));
+        eprintln!(
+            "usage: host POLICY KIND FROM..TO [-v]; POLICY: all, {}; KIND: {}",
+            policies.join(", "),
+            kinds.join(", ")
+        );
         return ExitCode::from(2);
     };
     let speaks = arguments.iter().any(|argument| argument == "-v");
@@ -17,7 +21,7 @@ fn main() -> ExitCode {
     for host in hosts {
         let (mut bad, mut events) = (0u64, 0u64);
         for seed in seeds.clone() {
-            match run(host, kind, seed, speaks) {
+            match run(host, kind, seed, Options { speaks, ..Options::default() }) {
                 Ok(summary) => events += summary.events,
                 Err(fault) => {
                     bad += 1;
@@ -33,7 +37,8 @@ fn main() -> ExitCode {
 
 fn understood(arguments: &[String]) -> Option<(Vec<Host>, Kind, std::ops::Range<u64>)> {
     let [policy, kind, seeds, ..] = arguments else { return None };
-    let hosts = if policy == "all" { Host::all().collect() } else { vec![Host::named(&policy.replace('-', "_"))?] };
+    let hosts =
+        if policy == "all" { Host::all().collect() } else { vec![Host::named(&policy.replace('-', "_"))?] };
     let kind = Kind::ALL.iter().find(|(name, _)| name == kind)?.1;
     let (from, to) = seeds.split_once("..")?;
     Some((hosts, kind, from.parse().ok()?..to.parse().ok()?))

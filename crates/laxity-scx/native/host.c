@@ -20,8 +20,9 @@ extern char LX_SCX_START[], LX_SCX_STOP[];
 struct lx_scx_options {
 	u32 cpus;
 	u32 instances;
+	/* One of so many; 0: none. */
 	u32 timers_refused;
-	u32 has_timers;
+	u32 kicks_forgotten;
 	struct lx_host_setup *setup;
 };
 
@@ -78,7 +79,7 @@ static void prepare(const struct lx_scx_options *options)
 	LX_SCX_SET(u32, online_cpus, options->cpus);
 	LX_SCX_SET(u32, instance_count, options->instances);
 	LX_SCX_SET(u32, timers_refused, options->timers_refused);
-	LX_SCX_SET(bool, has_timers, options->has_timers);
+	LX_SCX_SET(u32, kicks_forgotten, options->kicks_forgotten);
 	setup_data = *options->setup;
 }
 

@@ -1,12 +1,13 @@
 //! System calls of threads: each is code in the name of the thread, which interrupts may stop and other threads preempt.
 
-use crate::ext::{self, ops, raw};
+use crate::ext::{ops, raw};
 use crate::fibre::suspend;
-use crate::lock::{Lock, Wait, lock, lock_task, step, unlock, wait};
+use crate::lock::{lock, lock_task, step, unlock, wait};
+use crate::parts::{Call, Class, Lock, Op, PF_EXITING, SCHED_FIFO, SCHED_NORMAL, SetTo, State, TaskId, Wait};
 use crate::raw::{InitArgs, SchedAttr};
 use crate::schedule::{change, dequeue, enqueue, wake_up, wake_up_new};
-use crate::thread::{Call, Class, Op, PF_EXITING, SCHED_FIFO, SCHED_NORMAL, SetTo, State, Task};
-use crate::world::{TaskId, say, world};
+use crate::thread::Task;
+use crate::world::{resched, say, world};
 
 const NR_SETATTR: u64 = 314;
 const NR_SETSCHEDULER: u64 = 144;
@@ -73,7 +74,11 @@ fn set_attributes(caller: TaskId, target: TaskId, to: SetTo) {
     });
     let mut ret = may_set(caller, target);
     if ret == 0 {
-        let slice_ns = if to.runtime_ns == 0 { 0 } else { to.runtime_ns.clamp(*FAIR_SLICE_NS.start(), *FAIR_SLICE_NS.end()) };
+        let slice_ns = if to.runtime_ns == 0 {
+            0
+        } else {
+            to.runtime_ns.clamp(*FAIR_SLICE_NS.start(), *FAIR_SLICE_NS.end())
+        };
         ret = set(target, to.policy, Some(slice_ns));
     }
     answered(caller, target, ret);
@@ -101,7 +106,9 @@ fn set(target: TaskId, policy: u32, slice_ns: Option<u64>) -> i32 {
     let cpu = lock_task_off(target);
     let is_same = world(|w| {
         let t = &w.tasks[target];
-        t.raw.policy == policy && policy != SCHED_FIFO && slice_ns.is_none_or(|slice_ns| slice_ns == t.fair_slice_ns)
+        t.raw.policy == policy
+            && policy != SCHED_FIFO
+            && slice_ns.is_none_or(|slice_ns| slice_ns == t.fair_slice_ns)
     });
     if !is_same {
         change(cpu, target, || {
@@ -193,7 +200,7 @@ fn move_task(cpu: usize, task: TaskId) -> usize {
     world(|w| w.tasks[task].migrates = false);
     enqueue(to, task, 0);
     if world(|w| w.tasks[w.cpus[to].current].class == Class::Idle) {
-        ext::resched(to);
+        resched(to);
     }
     to
 }
@@ -247,8 +254,11 @@ fn fork(parent: TaskId, program: Vec<Op>, is_reset: bool) {
 /// `de_thread`: the others of the process end, and the thread has its leader's number.
 fn exec(caller: TaskId) {
     let leader = world(|w| w.tasks[caller].leader);
-    let others: Vec<TaskId> =
-        world(|w| (0..w.tasks.len()).filter(|&t| t != caller && w.tasks[t].leader == leader && !w.tasks[t].is_freed).collect());
+    let others: Vec<TaskId> = world(|w| {
+        (0..w.tasks.len())
+            .filter(|&t| t != caller && w.tasks[t].leader == leader && !w.tasks[t].is_freed)
+            .collect()
+    });
     for &other in &others {
         world(|w| w.tasks[other].killed = true);
         interrupts(1);

@@ -1,33 +1,20 @@
 //! A CPU of the model: its run queue, and what the kernel is doing on it.
 
 use crate::fibre::Fibre;
-use crate::lock::Wait;
-use crate::world::TaskId;
+use crate::parts::{Level, TaskId, Wait};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Code of the kernel that is under way.
 pub(crate) struct Context {
     pub fibre: Fibre,
     pub wait: Wait,
-    pub kind: Kind,
+    pub level: Level,
 }
 
 impl Context {
-    pub(crate) fn new(kind: Kind, body: impl FnOnce() + 'static) -> Context {
-        Context { fibre: Fibre::new(body), wait: Wait::Nothing, kind }
+    pub(crate) fn new(level: Level, body: impl FnOnce() + 'static) -> Context {
+        Context { fibre: Fibre::new(body), wait: Wait::Nothing, level }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The scheduler: interrupts are off.
-    Schedule,
-    /// An interrupt: interrupts are off.
-    Interrupt,
-    /// The timers of BPF, in a soft interrupt: interrupts are on, and nothing preempts it.
-    Soft,
-    /// A system call of the current task.
-    Call,
 }
 
 /// What a dispatch has in its buffer.

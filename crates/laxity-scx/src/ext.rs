@@ -2,29 +2,14 @@
 //!
 //! Functions have the names that they have there, or say them. The run queue of `cpu` is locked where one is an argument.
 
-use crate::dsq::{GLOBAL, consume, dispatch_dequeue, dispatch_enqueue, finish_dispatches};
-use crate::lock::{Wait, step, wait};
+use crate::dsq::{dispatch_dequeue, dispatch_enqueue};
+use crate::lock::{step, wait};
+use crate::parts::{
+    Class, Custody, ENQ_CLEAR_OPSS, ENQ_HEAD, ENQ_LAST, ENQ_REENQ, ENQ_RESTORE, QUEUE_LOCAL, QUEUED, Queue,
+    SLICE_DFL, SLICE_INF, TaskId, Wait,
+};
 use crate::raw::{Ops, TaskStruct};
-use crate::thread::{Class, Custody, QUEUED, Queue};
-use crate::world::{TaskId, say, world};
-
-pub(crate) const ENQ_WAKEUP: u64 = 1;
-pub(crate) const ENQ_RESTORE: u64 = 2;
-pub(crate) const ENQ_HEAD: u64 = 1 << 4;
-pub(crate) const ENQ_PREEMPT: u64 = 1 << 32;
-pub(crate) const ENQ_REENQ: u64 = 1 << 40;
-pub(crate) const ENQ_LAST: u64 = 1 << 41;
-pub(crate) const ENQ_CLEAR_OPSS: u64 = 1 << 56;
-pub(crate) const ENQ_PRIQ: u64 = 1 << 57;
-pub(crate) const DEQ_SLEEP: u64 = 1;
-pub(crate) const DEQ_SAVE: u64 = 2;
-pub(crate) const SLICE_DFL: u64 = 20_000_000;
-pub(crate) const SLICE_INF: u64 = u64::MAX;
-pub(crate) const QUEUE_LOCAL: u64 = 1 << 63 | 2;
-pub(crate) const QUEUE_LOCAL_ON: u64 = 3 << 62;
-
-/// How often dispatch is called in one balancing at most.
-const DISPATCH_MAX_LOOPS: u32 = 32;
+use crate::world::{say, world};
 
 pub(crate) fn ops() -> &'static Ops {
     world(|w| w.ops())
@@ -32,11 +17,6 @@ pub(crate) fn ops() -> &'static Ops {
 
 pub(crate) fn raw(task: TaskId) -> *mut TaskStruct {
     world(|w| w.raw(task))
-}
-
-/// What runs on the CPU is asked to call the scheduler (`resched_curr`).
-pub(crate) fn resched(cpu: usize) {
-    world(|w| w.cpus[cpu].wants_resched = true);
 }
 
 /// `update_curr_scx`.
@@ -150,61 +130,6 @@ pub(crate) fn dequeue_task(cpu: usize, task: TaskId, flags: u64) {
     dispatch_dequeue(task);
 }
 
-/// `balance_scx`, `balance_one`: whether there is a task of the class to run.
-pub(crate) fn balance(cpu: usize) -> bool {
-    let (prev, on_scx) = world(|w| {
-        let c = &mut w.cpus[cpu];
-        c.keeps = false;
-        // No `cpu_acquire` here: the next dispatch is the scheduler's sign that the CPU is its own again.
-        c.released = false;
-        (c.current, w.tasks[c.current].class == Class::Ext)
-    });
-    let queued = world(|w| w.tasks[prev].is_queued());
-    if on_scx {
-        update_curr(cpu);
-        if queued && keeps_with_slice(cpu, prev) {
-            return true;
-        }
-    }
-    if has_local(cpu) || consume(cpu, GLOBAL) {
-        return true;
-    }
-    for turn in 0.. {
-        let argument = if on_scx { raw(prev) } else { std::ptr::null_mut() };
-        let before = world(|w| w.cpus[cpu].buffer.len());
-        assert_eq!(before, 0, "what was dispatched has been carried out");
-        (ops().dispatch)(i32::try_from(cpu).expect("few"), argument);
-        let dispatched = finish_dispatches(cpu);
-        if on_scx && queued && keeps_with_slice(cpu, prev) {
-            return true;
-        }
-        if has_local(cpu) || consume(cpu, GLOBAL) {
-            return true;
-        }
-        if !dispatched {
-            break;
-        }
-        if turn >= DISPATCH_MAX_LOOPS {
-            world(|w| w.cpus[cpu].kick.insert(cpu));
-            break;
-        }
-    }
-    // SCX_OPS_ENQ_LAST is set: the task before is enqueued once more.
-    false
-}
-
-fn has_local(cpu: usize) -> bool {
-    world(|w| !w.cpus[cpu].local.is_empty())
-}
-
-fn keeps_with_slice(cpu: usize, prev: TaskId) -> bool {
-    world(|w| {
-        let keeps = w.tasks[prev].raw.scx.slice > 0;
-        w.cpus[cpu].keeps |= keeps;
-        keeps
-    })
-}
-
 /// `pick_task_scx`.
 pub(crate) fn pick(cpu: usize) -> Option<TaskId> {
     world(|w| {
@@ -271,8 +196,9 @@ pub(crate) fn set_next(cpu: usize, task: TaskId) {
 
 /// `scx_bpf_reenqueue_local`: what waits in the CPU's own queue is enqueued anew.
 pub(crate) fn reenqueue_local(cpu: usize) -> u32 {
-    let waiting: Vec<TaskId> =
-        world(|w| w.cpus[cpu].local.iter().copied().filter(|&t| w.tasks[t].raw.migration_disabled == 0).collect());
+    let waiting: Vec<TaskId> = world(|w| {
+        w.cpus[cpu].local.iter().copied().filter(|&t| w.tasks[t].raw.migration_disabled == 0).collect()
+    });
     for &task in &waiting {
         dispatch_dequeue(task);
     }

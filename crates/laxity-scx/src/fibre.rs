@@ -1,6 +1,6 @@
 //! Code that stops at places where others may go first, and goes on when it is resumed: a stack of its own each.
 
-use crate::lock::Wait;
+use crate::parts::Wait;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
@@ -51,6 +51,11 @@ impl Drop for Fibre {
             STACKS.with_borrow_mut(|stacks| stacks.push(left.into_stack()));
         }
     }
+}
+
+/// Whether a fibre runs: else the model itself does.
+pub(crate) fn is_in_fibre() -> bool {
+    !CURRENT.get().is_null()
 }
 
 /// Others go first, and the caller goes on when what it waits for is there.

@@ -30,7 +30,11 @@ impl Host {
     fn at(table: *const c_void) -> Host {
         // SAFETY: native/host.c has a constant `struct lx_scx_host` there, of which HostTable is the copy.
         let table = unsafe { &*table.cast::<HostTable>() };
-        assert_eq!(table.task_size as usize, size_of::<TaskStruct>(), "task_struct of raw.rs is that of types.h");
+        assert_eq!(
+            table.task_size as usize,
+            size_of::<TaskStruct>(),
+            "task_struct of raw.rs is that of types.h"
+        );
         assert_eq!(table.setup_size as usize, size_of::<Setup>(), "Setup of raw.rs is lx_host_setup");
         Host(table)
     }
@@ -60,7 +64,9 @@ impl Host {
 
     /// Puts all variables of the host back to what they are when it is loaded.
     pub(crate) fn load_afresh(&self) {
-        static LOADED: OnceLock<Mutex<Vec<(usize, Vec<u8>)>>> = OnceLock::new();
+        /// Where the variables of an object begin, and what they are when it is loaded.
+        type Loaded = Vec<(usize, Vec<u8>)>;
+        static LOADED: OnceLock<Mutex<Loaded>> = OnceLock::new();
         let (begin, end) = (self.0.memory, self.0.memory_end);
         let length = end as usize - begin as usize;
         let mut loaded = LOADED.get_or_init(Mutex::default).lock().expect("no run has panicked in here");

@@ -8,22 +8,24 @@
 //! ```text
 //!   scenario.rs   threads and their programs, from the seed        run.rs     which CPU goes on; interrupts; time
 //!   calls.rs      system calls         schedule.rs   switching, waking, ticks  (kernel/sched/core.c)
-//!   ext.rs, dsq.rs   the class of sched_ext and its queues                      (kernel/sched/ext.c)
-//!   helpers.rs, maps.rs   what the host calls                      watch.rs   what has to hold
-//!   world.rs, cpu.rs, thread.rs, lock.rs, fibre.rs   what there is host.rs, raw.rs   the host in C
+//!   ext.rs, dsq.rs, dispatch.rs   the class of sched_ext, its queues            (kernel/sched/ext.c)
+//!   kfuncs.rs, maps.rs    what the host calls                      watch.rs   what has to hold
+//!   parts.rs, world.rs, cpu.rs, thread.rs, lock.rs, fibre.rs   what there is      host.rs, raw.rs   the host in C
 //! ```
 //!
 //! The kernel is Linux 6.18. Not modelled: hotplug, cgroups, priority inheritance, core scheduling, the records of the schedule.
 
 mod calls;
 mod cpu;
+mod dispatch;
 mod dsq;
 mod ext;
 mod fibre;
-mod helpers;
 mod host;
+mod kfuncs;
 mod lock;
 mod maps;
+mod parts;
 mod raw;
 mod run;
 mod scenario;
@@ -35,5 +37,5 @@ mod world;
 
 pub use host::Host;
 pub use scenario::Kind;
-pub use set_up::{Summary, run};
+pub use set_up::{Options, Summary, run};
 pub use world::Fault;

@@ -17,8 +17,8 @@ pub(crate) struct Hrtimer {
 
 #[repr(C)]
 pub(crate) struct SchedDlEntity {
-    pub runtime: i64,
-    pub deadline: u64,
+    pub runtime_ns: i64,
+    pub deadline_ns: u64,
     pub bits: u32,
     pub dl_timer: Hrtimer,
 }
@@ -149,7 +149,7 @@ pub(crate) struct Options {
     pub cpus: u32,
     pub instances: u32,
     pub timers_refused: u32,
-    pub has_timers: u32,
+    pub kicks_forgotten: u32,
     pub setup: *const Setup,
 }
 

@@ -1,19 +1,14 @@
 //! The course of a run: which CPU goes on next, interrupts, time, and what threads do.
 
 use crate::calls;
-use crate::cpu::{Context, Kind};
+use crate::cpu::Context;
 use crate::ext::{ops, raw};
-use crate::helpers::carry_out_kicks;
-use crate::lock::{Wait, lock, unlock, Lock};
+use crate::kfuncs::carry_out_kicks;
+use crate::lock::{lock, unlock};
+use crate::parts::{FOR_EVER, Level, Lock, Op, PF_EXITING, State, TICK_NS, TaskId, Wait};
 use crate::schedule::{How, schedule, tick, wake_up};
-use crate::thread::{Op, PF_EXITING, State};
 use crate::watch;
-use crate::world::{TaskId, World, say, world};
-
-/// The time between two ticks of a CPU, in ns.
-pub(crate) const TICK_NS: u64 = 4_000_000;
-/// A sleep that nothing ends but a wake-up.
-pub(crate) const FOR_EVER: u64 = u64::MAX / 4;
+use crate::world::{World, say, world};
 
 /// What can happen next.
 #[derive(Debug, Clone, Copy)]
@@ -54,14 +49,18 @@ pub(crate) fn run_until(end: u64) {
 
 /// Nothing goes on: what is so now is looked at, and time goes on to what happens next.
 fn pass(end: u64) -> bool {
-    if world(|w| w.cpus.iter().any(|c| !c.stack.is_empty()) || w.cpus.iter().any(|c| w.tasks[c.current].call.is_some())) {
+    if world(|w| {
+        w.cpus.iter().any(|c| !c.stack.is_empty()) || w.cpus.iter().any(|c| w.tasks[c.current].call.is_some())
+    }) {
         world(|w| {
             let waits: Vec<String> = w
                 .cpus
                 .iter()
                 .map(|c| {
                     let context = c.stack.last().or(w.tasks[c.current].call.as_ref());
-                    context.map_or("-".to_owned(), |context| format!("{:?} waits for {:?}", context.kind, context.wait))
+                    context.map_or("-".to_owned(), |context| {
+                        format!("{:?} waits for {:?}", context.level, context.wait)
+                    })
                 })
                 .collect();
             w.fail(format!("all CPUs wait for each other: {}", waits.join("; ")));
@@ -97,7 +96,7 @@ fn collect(w: &World, to: &mut Vec<Choice>) {
         }
         let call = w.tasks[c.current].call.as_ref();
         if let Some(context) = c.stack.last().or(call)
-            && context.wait.is_over(w)
+            && w.is_over(context.wait)
         {
             to.push(Choice::Resume(cpu));
         }
@@ -162,38 +161,38 @@ fn take(choice: Choice) {
 fn call_scheduler(cpu: usize, how: How) {
     world(|w| {
         w.cpus[cpu].interrupts_off += 1;
-        w.cpus[cpu].stack.push(Context::new(Kind::Schedule, move || schedule(cpu, how)));
+        w.cpus[cpu].stack.push(Context::new(Level::Schedule, move || schedule(cpu, how)));
     });
     resume(cpu);
 }
 
 fn interrupt(cpu: usize, irq: Irq) {
     let context = match irq {
-        Irq::Kicks => Context::new(Kind::Interrupt, move || carry_out_kicks(cpu)),
+        Irq::Kicks => Context::new(Level::Interrupt, move || carry_out_kicks(cpu)),
         Irq::Tick => {
             world(|w| {
                 while w.cpus[cpu].tick_at <= w.now {
                     w.cpus[cpu].tick_at += TICK_NS;
                 }
             });
-            Context::new(Kind::Interrupt, move || tick(cpu))
+            Context::new(Level::Interrupt, move || tick(cpu))
         }
         Irq::Wake(at, task) => {
             world(|w| w.cpus[cpu].wakes.remove(&(at, task)));
-            Context::new(Kind::Interrupt, move || wake_up(task))
+            Context::new(Level::Interrupt, move || wake_up(task))
         }
         Irq::Timer(address) => {
             world(|w| w.timers.get_mut(&address).expect("listed").due_at = None);
-            Context::new(Kind::Soft, move || timer(address))
+            Context::new(Level::Soft, move || timer(address))
         }
         Irq::Free(at, task) => {
             world(|w| w.frees.remove(&(at, task)));
-            Context::new(Kind::Interrupt, move || free(task))
+            Context::new(Level::Interrupt, move || free(task))
         }
     };
     world(|w| {
         let c = &mut w.cpus[cpu];
-        if context.kind == Kind::Soft {
+        if context.level == Level::Soft {
             c.in_soft = true;
             c.preemption_off += 1;
         } else {
@@ -209,7 +208,8 @@ fn timer(address: usize) {
     let timer = world(|w| w.timers[&address]);
     say(|_| format!("timer {} of {:#x}", timer.key, timer.map));
     // SAFETY: what the host has set as the timer's callback, which is one of its functions of that form.
-    let callback: extern "C" fn(usize, *const u32, usize) -> i32 = unsafe { std::mem::transmute(timer.callback) };
+    let callback: extern "C" fn(usize, *const u32, usize) -> i32 =
+        unsafe { std::mem::transmute(timer.callback) };
     callback(timer.map, &raw const timer.key, timer.value);
 }
 
@@ -249,22 +249,22 @@ fn resume(cpu: usize) {
                 None => w.cpus[cpu].stack.push(context),
             }
         }
-        None => ended(w, cpu, context.kind),
+        None => ended(w, cpu, context.level),
     });
     if let (Some(Wait::Asleep(_)), Some(_)) = (result, of_task) {
         call_scheduler(cpu, How::Blocked);
     }
 }
 
-fn ended(w: &mut World, cpu: usize, kind: Kind) {
+fn ended(w: &mut World, cpu: usize, level: Level) {
     let c = &mut w.cpus[cpu];
-    match kind {
-        Kind::Schedule | Kind::Interrupt => c.interrupts_off -= 1,
-        Kind::Soft => {
+    match level {
+        Level::Schedule | Level::Interrupt => c.interrupts_off -= 1,
+        Level::Soft => {
             c.in_soft = false;
             c.preemption_off -= 1;
         }
-        Kind::Call => {}
+        Level::Call => {}
     }
 }
 
@@ -303,7 +303,7 @@ fn next(cpu: usize) {
 }
 
 fn begin_call(cpu: usize, task: TaskId, body: impl FnOnce() + 'static) {
-    world(|w| w.tasks[task].call = Some(Context::new(Kind::Call, body)));
+    world(|w| w.tasks[task].call = Some(Context::new(Level::Call, body)));
     resume(cpu);
 }
 

@@ -1,9 +1,11 @@
 //! What a run is about: a machine, an instance or several, and threads, drawn from the seed.
 
 use crate::host::Host;
-use crate::thread::{Call, Class, Op, PF_KTHREAD, SCHED_EXT, SCHED_FIFO, SCHED_NORMAL, SetTo, Task};
-use crate::watch::Instance;
-use crate::world::{TaskId, World, cred};
+use crate::parts::{
+    Call, Class, Instance, Op, PF_KTHREAD, SCHED_EXT, SCHED_FIFO, SCHED_NORMAL, SetTo, TaskId,
+};
+use crate::thread::Task;
+use crate::world::{World, cred};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -53,7 +55,6 @@ pub(crate) struct Settings {
     pub budget_mode: u32,
     pub batching: u32,
     pub sockets: u32,
-    pub has_timers: bool,
     pub timers_refused: u32,
 }
 
@@ -71,7 +72,6 @@ pub(crate) fn settings(w: &mut World, kind: Kind) -> Settings {
         budget_mode: if kind == Kind::Overloaded { 0 } else { u32::try_from(w.below(3)).expect("few") },
         batching: u32::try_from(w.below(2)).expect("few"),
         sockets: 1 + u32::try_from(w.below(2)).expect("few"),
-        has_timers: true,
         timers_refused: if kind == Kind::Hostile && w.below(8) == 0 { 8 } else { 0 },
     }
 }
@@ -86,7 +86,8 @@ pub(crate) fn instances(w: &mut World) -> Vec<Instance> {
     } else {
         all.len()
     };
-    let dedicates = w.host.name() == "g_edf_mp" || (w.host.name() == "gsn_edf" && size > 1 && w.below(3) == 0);
+    let dedicates =
+        w.host.name() == "g_edf_mp" || (w.host.name() == "gsn_edf" && size > 1 && w.below(3) == 0);
     all.chunks(size)
         .map(|cpus| Instance { cpus: cpus.to_vec(), tasks: 64, dedicated: dedicates.then(|| cpus.len() - 1) })
         .collect()
@@ -125,12 +126,18 @@ fn members(w: &mut World, count: usize, jobs: u32) -> Vec<TaskId> {
             let task = thread(w, "member", mask);
             let period_ns = w.draw(2, 40) * 500 * US;
             let runtime_ns = period_ns * w.draw(5, 60) / 100;
-            let enters = Op::Call(Call::SetAttributes(task, SetTo { policy: SCHED_EXT, runtime_ns, period_ns }));
+            let enters =
+                Op::Call(Call::SetAttributes(task, SetTo { policy: SCHED_EXT, runtime_ns, period_ns }));
             let used_ns = runtime_ns * w.draw(30, 130) / 100;
             let mut program = vec![enters];
             if w.below(3) == 0 {
                 // It blocks in the middle of its job.
-                program.extend([Op::Compute(used_ns / 2), Op::Sleep(w.draw(10, 4_000) * US), Op::Compute(used_ns / 2), Op::Yield]);
+                program.extend([
+                    Op::Compute(used_ns / 2),
+                    Op::Sleep(w.draw(10, 4_000) * US),
+                    Op::Compute(used_ns / 2),
+                    Op::Yield,
+                ]);
             } else {
                 program.extend([Op::Compute(used_ns), Op::Yield]);
             }
@@ -160,7 +167,8 @@ fn kernel_threads(w: &mut World) {
         let task = thread(w, "kworker", 1 << cpu);
         let (computes_ns, sleeps_ns) = (w.draw(5, 200) * US, w.draw(2, 30) * MS);
         w.tasks[task].raw.flags |= PF_KTHREAD;
-        w.tasks[task].program = vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 20), Op::Exit];
+        w.tasks[task].program =
+            vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 20), Op::Exit];
     }
 }
 
@@ -209,7 +217,9 @@ fn hostile(w: &mut World) {
         let team = members(w, 2, 6);
         w.tasks[team[1]].leader = team[0];
         let at = w.tasks[team[1]].program.len() - 1;
-        w.tasks[team[1]].program.splice(at..at, [Op::Call(Call::Exec), Op::Compute(US), Op::Yield, Op::Repeat(at + 1, 3)]);
+        w.tasks[team[1]]
+            .program
+            .splice(at..at, [Op::Call(Call::Exec), Op::Compute(US), Op::Yield, Op::Repeat(at + 1, 3)]);
         tasks.extend(team);
     }
     for cpu in 0..w.cpus.len() {
@@ -218,7 +228,8 @@ fn hostile(w: &mut World) {
             w.tasks[task].class = Class::RealTime;
             w.tasks[task].raw.policy = SCHED_FIFO;
             let (computes_ns, sleeps_ns) = (w.draw(10, 60_000) * US, w.draw(1, 40) * MS);
-            w.tasks[task].program = vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 8), Op::Exit];
+            w.tasks[task].program =
+                vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 8), Op::Exit];
         }
     }
     for _ in 0..1 + w.below(4) {

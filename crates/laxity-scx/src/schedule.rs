@@ -1,9 +1,12 @@
 //! The scheduler's core, as `kernel/sched/core.c` of Linux 6.18 has it: switching, waking, ticks, changes of a task's scheduling.
 
-use crate::ext::{self, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, ops, raw, resched, update_curr};
-use crate::lock::{Lock, Wait, lock, lock_task, step, unlock, wait};
-use crate::thread::{Class, State};
-use crate::world::{TaskId, say, world};
+use crate::ext::{ops, raw, update_curr};
+use crate::lock::{lock, lock_task, step, unlock, wait};
+use crate::parts::{
+    Class, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, Lock, SLICE_DFL, State, TaskId, Wait,
+};
+use crate::world::{resched, say, world};
+use crate::{dispatch, ext};
 
 /// Why a CPU calls the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,11 +87,10 @@ fn pick_next(cpu: usize, prev: TaskId) -> TaskId {
         })
     };
     if !(starts_above && has_above(prev)) {
-        ext::balance(cpu);
+        dispatch::balance(cpu);
     }
-    let next = pick_above(cpu, prev)
-        .or_else(|| ext::pick(cpu))
-        .unwrap_or_else(|| world(|w| w.cpus[cpu].idle_task));
+    let next =
+        pick_above(cpu, prev).or_else(|| ext::pick(cpu)).unwrap_or_else(|| world(|w| w.cpus[cpu].idle_task));
     if next == prev {
         return next;
     }
@@ -147,7 +149,8 @@ pub(crate) fn wake_up(task: TaskId) {
 
 /// A task of a class above preempts what runs.
 fn preempt_for(cpu: usize, task: TaskId) {
-    if world(|w| w.tasks[task].class < Class::Ext && w.tasks[task].class < w.tasks[w.cpus[cpu].current].class) {
+    if world(|w| w.tasks[task].class < Class::Ext && w.tasks[task].class < w.tasks[w.cpus[cpu].current].class)
+    {
         resched(cpu);
     }
 }
@@ -171,7 +174,9 @@ fn select_cpu(task: TaskId) -> usize {
         });
         cpu = usize::try_from(chosen).expect("a CPU");
     }
-    world(|w| if w.tasks[task].may_be_on(cpu) { cpu } else { w.tasks[task].raw.cpus_mask.trailing_zeros() as usize })
+    world(|w| {
+        if w.tasks[task].may_be_on(cpu) { cpu } else { w.tasks[task].raw.cpus_mask.trailing_zeros() as usize }
+    })
 }
 
 /// `wake_up_new_task`.
@@ -209,7 +214,7 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
     change();
     let after = world(|w| w.tasks[task].class);
     if before != Class::Ext && after == Class::Ext {
-        world(|w| w.tasks[task].raw.scx.slice = ext::SLICE_DFL);
+        world(|w| w.tasks[task].raw.scx.slice = SLICE_DFL);
         (ops().enable)(raw(task));
     }
     if on_rq {

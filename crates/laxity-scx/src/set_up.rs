@@ -1,14 +1,14 @@
 //! A run from its seed to its end: the loader's part, the threads' start, and what is left when they are gone.
 
-use crate::ext::{ops, raw};
+use crate::ext::{ops, raw as record};
 use crate::fibre::Fibre;
 use crate::host::Host;
-use crate::raw::{CPUS_MAX, InitArgs, Options, Setup};
-use crate::scenario::{self, Kind, Settings};
-use crate::thread::Class;
-use crate::watch::{self, Instance};
-use crate::world::{Fault, World, enter, world};
+use crate::parts::{Class, Instance};
+use crate::raw::{self, CPUS_MAX, InitArgs, Setup};
 use crate::run::run_until;
+use crate::scenario::{self, Kind, Settings};
+use crate::watch;
+use crate::world::{Fault, World, enter, world};
 use std::sync::{Mutex, PoisonError};
 
 /// What a run has been.
@@ -23,26 +23,34 @@ pub struct Summary {
 /// The variables of the host's objects are there once: one run at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Runs the scenario of that kind and seed under the host's policy, `speaks`: with a log on standard output.
+/// How a run differs from the usual one of its seed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// With a log on standard output.
+    pub speaks: bool,
+    /// One of so many kicks is forgotten by the host; 0: none. What looks at a run has to see that.
+    pub kicks_forgotten: u32,
+}
+
+/// Runs the scenario of that kind and seed under the host's policy.
 ///
 /// # Errors
 ///
 /// What does not hold, and when.
-pub fn run(host: Host, kind: Kind, seed: u64, speaks: bool) -> Result<Summary, Fault> {
+pub fn run(host: Host, kind: Kind, seed: u64, options: Options) -> Result<Summary, Fault> {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     host.load_afresh();
-    enter(Some(World::new(host, scenario::cpus(host, kind, seed), seed, speaks)));
+    enter(Some(World::new(host, scenario::cpus(host, kind, seed), seed, options.speaks)));
     let start = world(|w| w.now);
-    load(kind);
+    load(kind, options.kicks_forgotten);
     world(|w| scenario::populate(w, kind));
     start_threads();
     run_until(start + kind.length_ns());
     if kind.ends() {
         finish();
     }
-    let (fault, summary) = world(|w| {
-        (w.fault.take(), Summary { events: w.events, passed_ns: w.now - start })
-    });
+    let (fault, summary) =
+        world(|w| (w.fault.take(), Summary { events: w.events, passed_ns: w.now - start }));
     enter(None);
     fault.map_or(Ok(summary), Err)
 }
@@ -53,10 +61,10 @@ fn alone(body: impl FnOnce() + 'static) {
     while fibre.resume().is_some() {}
 }
 
-fn load(kind: Kind) {
+fn load(kind: Kind, kicks_forgotten: u32) {
     let (settings, instances) = world(|w| (scenario::settings(w, kind), scenario::instances(w)));
     for (number, instance) in instances.iter().enumerate() {
-        set_up(number, instances.len(), instance, settings);
+        set_up(number, instances.len(), instance, settings, kicks_forgotten);
     }
     world(|w| w.instances = instances);
     alone(move || {
@@ -65,7 +73,7 @@ fn load(kind: Kind) {
     });
 }
 
-fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settings) {
+fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settings, kicks_forgotten: u32) {
     let few = |number: usize| u32::try_from(number).expect("few");
     let mut setup = Box::new(Setup {
         instance: few(number),
@@ -90,11 +98,11 @@ fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settin
     }
     alone(move || {
         let (table, cpus) = world(|w| (w.host.table(), few(w.cpus.len())));
-        (table.prepare)(&Options {
+        (table.prepare)(&raw::Options {
             cpus,
             instances: few(instances),
             timers_refused: settings.timers_refused,
-            has_timers: settings.has_timers.into(),
+            kicks_forgotten,
             setup: &raw const *setup,
         });
         assert_eq!((table.set_up)(std::ptr::null_mut()), 0, "the instance is set up");
@@ -118,9 +126,13 @@ fn start_threads() {
     for task in 0..tasks {
         let class = world(|w| w.tasks[task].class);
         alone(move || {
-            assert_eq!((ops().init_task)(raw(task), &mut InitArgs { fork: false }), 0, "the task is known");
+            assert_eq!(
+                (ops().init_task)(record(task), &mut InitArgs { fork: false }),
+                0,
+                "the task is known"
+            );
             if class == Class::Ext {
-                (ops().enable)(raw(task));
+                (ops().enable)(record(task));
             }
         });
         world(|w| {
@@ -137,9 +149,8 @@ fn start_threads() {
 fn finish() {
     const AT_MOST_NS: u64 = 100_000_000_000;
     const PIECE_NS: u64 = 200_000_000;
-    let all_gone = || {
-        world(|w| w.tasks.iter().all(|t| t.is_freed || matches!(t.class, Class::Idle | Class::Stop)))
-    };
+    let all_gone =
+        || world(|w| w.tasks.iter().all(|t| t.is_freed || matches!(t.class, Class::Idle | Class::Stop)));
     let mut left_ns = AT_MOST_NS;
     while !all_gone() && left_ns > 0 && world(|w| w.fault.is_none()) {
         let until = world(|w| w.now) + PIECE_NS;
@@ -153,7 +164,12 @@ fn finish() {
         watch::at_the_end();
     } else {
         world(|w| {
-            let left: Vec<String> = w.tasks.iter().filter(|t| !t.is_freed && !matches!(t.class, Class::Idle | Class::Stop)).map(|t| format!("{} ({:?}, op {})", t.name, t.state, t.at)).collect();
+            let left: Vec<String> = w
+                .tasks
+                .iter()
+                .filter(|t| !t.is_freed && !matches!(t.class, Class::Idle | Class::Stop))
+                .map(|t| format!("{} ({:?}, op {})", t.name, t.state, t.at))
+                .collect();
             w.fail(format!("threads do not end: {}", left.join(", ")));
         });
     }

@@ -1,102 +1,11 @@
 //! Threads: what the kernel knows of them, and what they do.
 
 use crate::cpu::Context;
-use crate::raw::{Cred, Hrtimer, Registers, SchedAttr, SchedDlEntity, SchedExtEntity, TaskStruct, ThreadInfo};
-use crate::world::TaskId;
+use crate::parts::{Class, Custody, Op, PF_KTHREAD, QUEUED, Queue, SCHED_FIFO, SCHED_NORMAL, State, TaskId};
+use crate::raw::{
+    Cred, Hrtimer, Registers, SchedAttr, SchedDlEntity, SchedExtEntity, TaskStruct, ThreadInfo,
+};
 use std::collections::BTreeMap;
-
-pub(crate) const QUEUED: u32 = 1;
-pub(crate) const PF_EXITING: u32 = 0x4;
-pub(crate) const PF_KTHREAD: u32 = 0x0020_0000;
-
-/// Scheduling policies, as user space numbers them.
-pub const SCHED_NORMAL: u32 = 0;
-/// The policy of the class above.
-pub const SCHED_FIFO: u32 = 1;
-/// What the scheduler's members have.
-pub const SCHED_EXT: u32 = 7;
-
-/// Scheduling classes, the one that goes first before others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
-    Stop,
-    RealTime,
-    Ext,
-    Idle,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    Running,
-    Blocked,
-    /// It is being woken up.
-    Waking,
-    Dead,
-}
-
-/// Where a task is between the kernel and the scheduler (`p->scx.ops_state`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Custody {
-    None,
-    Queueing(u64),
-    Queued(u64),
-    Dispatching,
-}
-
-/// A dispatch queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Queue {
-    Local(usize),
-    Global,
-    User(u64),
-}
-
-/// A system call of a thread.
-#[derive(Debug, Clone)]
-pub enum Call {
-    /// `sched_setattr` on a thread.
-    SetAttributes(usize, SetTo),
-    /// `sched_setscheduler` on a thread, without parameters.
-    SetScheduler(usize, u32),
-    /// `sched_setaffinity`: a mask of CPUs.
-    SetAffinity(usize, u64),
-    /// A child with that program, and whether its scheduling is reset.
-    Fork(Vec<Op>, bool),
-    /// `execve`: the thread takes its leader's number if it is none.
-    Exec,
-}
-
-/// Parameters of `sched_setattr`, in ns.
-#[derive(Debug, Clone, Copy)]
-pub struct SetTo {
-    /// `SCHED_*`.
-    pub policy: u32,
-    /// The budget.
-    pub runtime_ns: u64,
-    /// The period, and the relative deadline.
-    pub period_ns: u64,
-}
-
-/// What a thread does.
-#[derive(Debug, Clone)]
-pub enum Op {
-    /// It needs the CPU for so many ns.
-    Compute(u64),
-    /// It sleeps for so many ns.
-    Sleep(u64),
-    /// `sched_yield`: a job ends.
-    Yield,
-    /// It calls the kernel.
-    Call(Call),
-    /// It goes on from there.
-    Goto(usize),
-    /// It goes on from there so many times, then with what follows.
-    Repeat(usize, u32),
-    /// It ends.
-    Exit,
-    /// Of a stopper: it moves the running tasks away that may not be where they are.
-    Migrate,
-}
 
 pub(crate) struct Task {
     pub raw: Box<TaskStruct>,
@@ -140,7 +49,14 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    pub(crate) fn new(name: String, class: Class, pid: i32, cred: &'static Cred, cpu: usize, mask: u64) -> Task {
+    pub(crate) fn new(
+        name: String,
+        class: Class,
+        pid: i32,
+        cred: &'static Cred,
+        cpu: usize,
+        mask: u64,
+    ) -> Task {
         let mut raw = Box::new(TaskStruct {
             thread_info: ThreadInfo { flags: 0, status: 0 },
             flags: 0,
@@ -148,8 +64,8 @@ impl Task {
             prio: 120,
             rt_priority: 0,
             dl: SchedDlEntity {
-                runtime: 0,
-                deadline: 0,
+                runtime_ns: 0,
+                deadline_ns: 0,
                 bits: 0,
                 dl_timer: Hrtimer { base: 0, soft_expires: 0, function: 0 },
             },

@@ -1,8 +1,8 @@
 //! What has to hold whenever nothing is under way, and over time.
 
+use crate::parts::{Class, Instance, SCHED_EXT, SLICE_INF};
 use crate::raw::{CpuView, InstanceView, SlotView};
-use crate::ext::SLICE_INF;
-use crate::thread::{Class, SCHED_EXT, Task};
+use crate::thread::Task;
 use crate::world::{World, world};
 
 /// The kernel throws a scheduler out whose task can run and does not for so long, in ns.
@@ -11,14 +11,6 @@ const NONE: u32 = u32::MAX;
 /// `enum lx_standing`.
 const PRESENT: u32 = 2;
 const LEFT_BEHIND: u32 = 5;
-
-/// An instance, by what the model needs to know of it.
-#[derive(Debug, Clone)]
-pub(crate) struct Instance {
-    pub cpus: Vec<usize>,
-    pub tasks: u32,
-    pub dedicated: Option<usize>,
-}
 
 /// Called while nothing is under way on any CPU.
 pub(crate) fn when_quiet() {
@@ -37,9 +29,15 @@ pub(crate) fn when_quiet() {
 /// No task that can run waits as long as the kernel's watchdog waits.
 fn watch_the_dog(w: &mut World) {
     let now = w.now;
-    let stuck = w.tasks.iter().find(|t| t.class == Class::Ext && t.runnable_at.is_some_and(|at| now - at > WATCHDOG_NS));
+    let stuck = w
+        .tasks
+        .iter()
+        .find(|t| t.class == Class::Ext && t.runnable_at.is_some_and(|at| now - at > WATCHDOG_NS));
     if let Some(task) = stuck {
-        let why = format!("{} can run and has not for 30 s (custody {:?}, queue {:?})", task.name, task.custody, task.queue);
+        let why = format!(
+            "{} can run and has not for 30 s (custody {:?}, queue {:?})",
+            task.name, task.custody, task.queue
+        );
         w.fail(why);
     }
 }
@@ -93,8 +91,10 @@ impl Looks {
         (table.look_at_instance)(instance_number, &raw mut looks.sums);
         for task in all {
             let place = member(task);
-            let in_here = place != NONE && world(|w| instance.cpus.iter().all(|&cpu| w.tasks[task].may_be_on(cpu)));
-            looks.members += u32::from(in_here && (table.instance_of)(world(|w| w.raw(task))) == instance_number);
+            let in_here =
+                place != NONE && world(|w| instance.cpus.iter().all(|&cpu| w.tasks[task].may_be_on(cpu)));
+            looks.members +=
+                u32::from(in_here && (table.instance_of)(world(|w| w.raw(task))) == instance_number);
         }
         looks
     }
@@ -105,7 +105,12 @@ impl Looks {
                 continue;
             }
             if let Some(why) = self.cpu_is_wrong(w, index, cpu) {
-                return Some(format!("CPU {cpu} runs {}: {why}: {:?}", w.tasks[w.cpus[cpu].current].name, self.cpus[index]));
+                return Some(format!(
+                    "CPU {cpu} runs {}: {why}: {:?}, {}",
+                    w.tasks[w.cpus[cpu].current].name,
+                    self.cpus[index],
+                    self.linked[index].map_or(String::new(), |slot| described(w, slot))
+                ));
             }
         }
         let sums = &self.sums;
@@ -113,10 +118,16 @@ impl Looks {
             return Some(format!("{} tasks are members, {} are counted", self.members, sums.members));
         }
         if sums.bandwidth != sums.admitted {
-            return Some(format!("members have a bandwidth of {}, and {} is counted", sums.bandwidth, sums.admitted));
+            return Some(format!(
+                "members have a bandwidth of {}, and {} is counted",
+                sums.bandwidth, sums.admitted
+            ));
         }
         if sums.slots_used + sums.free != instance.tasks {
-            return Some(format!("of {} numbers {} are used and {} free", instance.tasks, sums.slots_used, sums.free));
+            return Some(format!(
+                "of {} numbers {} are used and {} free",
+                instance.tasks, sums.slots_used, sums.free
+            ));
         }
         None
     }
@@ -131,7 +142,8 @@ impl Looks {
         if view.kicked != 0 {
             return Some("it owes a decision, and no kick is on its way");
         }
-        if view.gave_way != 0 {
+        // The reserve, a server, or a member that has to run here for a moment.
+        if view.gave_way != 0 || (self.runs[index] != NONE && has_a_moment(current)) {
             return None;
         }
         if let Some(linked) = self.linked[index]
@@ -153,6 +165,17 @@ impl Looks {
     }
 }
 
+/// The task of a number, in words.
+fn described(w: &World, slot: SlotView) -> String {
+    let task = w.tasks.iter().rev().find(|t| t.raw.pid.unsigned_abs() == slot.pid && !t.is_freed);
+    task.map_or(format!("{slot:?}"), |t| {
+        format!(
+            "linked is {} on CPU {}: {slot:?}, {:?}, queue {:?}, on a CPU {}",
+            t.name, t.cpu, t.custody, t.queue, t.raw.on_cpu
+        )
+    })
+}
+
 /// It runs where it is for as long as it may not migrate, and a moment longer.
 fn has_a_moment(task: &Task) -> bool {
     task.raw.on_cpu != 0 && task.raw.scx.slice != SLICE_INF
@@ -163,7 +186,11 @@ fn can_run(w: &World, slot: SlotView) -> bool {
     slot.standing == PRESENT
         && slot.yielded == 0
         && task.is_some_and(|t| {
-            t.on_rq && t.class == Class::Ext && t.raw.policy == SCHED_EXT && t.raw.migration_disabled == 0 && !has_a_moment(t)
+            t.on_rq
+                && t.class == Class::Ext
+                && t.raw.policy == SCHED_EXT
+                && t.raw.migration_disabled == 0
+                && !has_a_moment(t)
         })
 }
 
@@ -172,7 +199,9 @@ pub(crate) fn at_the_end() {
     let instances = world(|w| w.instances.clone());
     for (number, instance) in instances.iter().enumerate() {
         let sums = Looks::of(number, instance).sums;
-        let is_left = sums.members != 0 || sums.admitted != 0 || sums.free + departed(number, instance) != instance.tasks;
+        let is_left = sums.members != 0
+            || sums.admitted != 0
+            || sums.free + departed(number, instance) != instance.tasks;
         if is_left {
             world(|w| w.fail(format!("all threads are gone, and instance {number} has {sums:?}")));
         }

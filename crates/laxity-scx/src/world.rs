@@ -2,16 +2,14 @@
 
 use crate::cpu::Cpu;
 use crate::host::Host;
-use crate::lock::Lock;
 use crate::maps::Maps;
+use crate::parts::{Class, FOR_EVER, GLOBAL, Instance, Lock, Op, State, TICK_NS, TaskId, Wait};
 use crate::raw::{Cred, Ops, TaskStruct, UserNamespace};
-use crate::thread::{Class, Op, State, Task};
+use crate::thread::Task;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-
-pub(crate) type TaskId = usize;
 
 /// A timer of BPF, by its address.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,7 +52,7 @@ pub(crate) struct World {
     /// Tasks whose record the kernel gives up: when, and which.
     pub frees: BTreeSet<(u64, TaskId)>,
     pub next_pid: i32,
-    pub instances: Vec<crate::watch::Instance>,
+    pub instances: Vec<Instance>,
     pub fault: Option<Fault>,
     pub speaks: bool,
     pub events: u64,
@@ -87,6 +85,11 @@ pub(crate) fn say(line: impl FnOnce(&World) -> String) {
     });
 }
 
+/// What runs on the CPU is asked to call the scheduler (`resched_curr`).
+pub(crate) fn resched(cpu: usize) {
+    world(|w| w.cpus[cpu].wants_resched = true);
+}
+
 const PRIVILEGES: u64 = 1 << 23;
 
 struct Creds(UserNamespace);
@@ -109,7 +112,7 @@ impl World {
             here: 0,
             cpus: Vec::new(),
             tasks: Vec::new(),
-            queues: BTreeMap::from([(crate::dsq::GLOBAL, Vec::new())]),
+            queues: BTreeMap::from([(GLOBAL, Vec::new())]),
             held: BTreeSet::new(),
             timers: BTreeMap::new(),
             maps: Maps::default(),
@@ -129,11 +132,23 @@ impl World {
             let pid = w.take_pid();
             let stopper = w.add(Task::new(format!("migration/{cpu}"), Class::Stop, pid, cred, cpu, 1 << cpu));
             w.tasks[idle].raw.on_cpu = 1;
-            w.tasks[stopper].program = vec![Op::Migrate, Op::Sleep(crate::run::FOR_EVER), Op::Goto(0)];
-            let tick_at = w.now + w.draw(0, crate::run::TICK_NS);
+            w.tasks[stopper].program = vec![Op::Migrate, Op::Sleep(FOR_EVER), Op::Goto(0)];
+            let tick_at = w.now + w.draw(0, TICK_NS);
             w.cpus.push(Cpu::new(idle, stopper, tick_at));
         }
         w
+    }
+
+    /// Whether what code waits for is there.
+    pub(crate) fn is_over(&self, wait: Wait) -> bool {
+        match wait {
+            Wait::Nothing => true,
+            Wait::Free(lock) => !self.held.contains(&lock),
+            Wait::Dispatched(task) => !self.tasks[task].is_being_dispatched(),
+            Wait::OffCpu(task) => self.tasks[task].raw.on_cpu == 0,
+            Wait::Asleep(task) => self.tasks[task].state == State::Running,
+            Wait::Ever => false,
+        }
     }
 
     pub(crate) fn add(&mut self, mut task: Task) -> TaskId {
@@ -195,7 +210,9 @@ impl World {
         }
         let leader = self.tasks[task].leader;
         let others = |w: &World, task| {
-            (0..w.tasks.len()).any(|t| t != task && w.tasks[t].leader == w.tasks[task].leader && w.tasks[t].state != State::Dead)
+            (0..w.tasks.len()).any(|t| {
+                t != task && w.tasks[t].leader == w.tasks[task].leader && w.tasks[t].state != State::Dead
+            })
         };
         // A leader's record stays while it has threads.
         if leader != task || !others(self, task) {

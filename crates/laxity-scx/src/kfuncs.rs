@@ -4,13 +4,13 @@
 #![allow(clippy::not_unsafe_ptr_arg_deref)]
 
 use crate::cpu::Dispatch;
-use crate::dsq::{consume, finish_dispatches};
-use crate::ext::{ENQ_PRIQ, reenqueue_local, resched};
-use crate::lock::{Lock, lock, step, try_lock, unlock, wait};
-use crate::lock::Wait;
+use crate::dispatch::{consume, finish_dispatches};
+use crate::ext::reenqueue_local;
+use crate::lock::{lock, step, try_lock, unlock, wait};
+use crate::parts::{Class, Custody, ENQ_PRIQ, Lock, Wait};
 use crate::raw::{MapDeclaration, TaskStruct};
-use crate::thread::{Class, Custody};
-use crate::world::{Timer, World, say, world};
+use crate::world::{Timer, World, resched, say, world};
+
 use std::ffi::{CStr, c_char, c_void};
 
 const KICK_IDLE: u64 = 1;
@@ -33,7 +33,9 @@ extern "C" fn lx_scx_shared() {
 extern "C" fn lx_scx_assertion_failed(condition: *const c_char, file: *const c_char, line: i32) {
     // SAFETY: constant strings of the host.
     let (condition, file) = unsafe { (CStr::from_ptr(condition), CStr::from_ptr(file)) };
-    world(|w| w.fail(format!("{}:{line}: {} does not hold", file.to_string_lossy(), condition.to_string_lossy())));
+    world(|w| {
+        w.fail(format!("{}:{line}: {} does not hold", file.to_string_lossy(), condition.to_string_lossy()))
+    });
     wait(Wait::Ever);
 }
 
@@ -245,13 +247,19 @@ extern "C" fn scx_bpf_dsq_nr_queued(id: u64) -> i32 {
 /// An idle CPU of the mask is taken out of the mask of idle ones.
 fn take_idle(w: &mut World, mask: u64, first: usize) -> Option<usize> {
     let cpus = w.cpus.len();
-    let found = (0..cpus).map(|i| (first + i) % cpus).find(|&cpu| mask >> cpu & 1 == 1 && w.cpus[cpu].is_idle)?;
+    let found =
+        (0..cpus).map(|i| (first + i) % cpus).find(|&cpu| mask >> cpu & 1 == 1 && w.cpus[cpu].is_idle)?;
     w.cpus[found].is_idle = false;
     Some(found)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn scx_bpf_select_cpu_dfl(p: *const TaskStruct, prev: i32, _flags: u64, is_idle: *mut bool) -> i32 {
+extern "C" fn scx_bpf_select_cpu_dfl(
+    p: *const TaskStruct,
+    prev: i32,
+    _flags: u64,
+    is_idle: *mut bool,
+) -> i32 {
     step();
     let found = world(|w| {
         let task = w.task_of(p);
@@ -388,7 +396,13 @@ extern "C" fn scx_bpf_dsq_insert___6_13(p: *const TaskStruct, queue: u64, slice:
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn scx_bpf_dsq_insert_vtime___6_13(p: *const TaskStruct, queue: u64, slice: u64, vtime: u64, flags: u64) {
+extern "C" fn scx_bpf_dsq_insert_vtime___6_13(
+    p: *const TaskStruct,
+    queue: u64,
+    slice: u64,
+    vtime: u64,
+    flags: u64,
+) {
     insert(p, queue, slice, flags | ENQ_PRIQ, Some(vtime));
 }
 
