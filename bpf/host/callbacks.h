@@ -12,6 +12,8 @@
 #define LX_HOST_CALLBACKS_H
 
 #include "decisions.h"
+#include "leave.h"
+#include "rescue.h"
 #include "take_up.h"
 #include "timers.h"
 
@@ -24,69 +26,6 @@
 static __always_inline bool lx_is_kernel_thread(const struct task_struct *p)
 {
 	return p->flags & PF_KTHREAD;
-}
-
-/* Whether the policy schedules the task. */
-static __always_inline struct lx_member *lx_real_time(struct task_struct *p)
-{
-	struct lx_member *member = lx_member_of(p);
-
-	return member && p->policy == SCHED_EXT_POLICY ? member : NULL;
-}
-
-/* The CPU that is to run the task looks again: it was not here when that CPU decided, or it is not any more. */
-static __always_inline void lx_remind(struct lx_instance *in, u32 index)
-{
-	u32 cpu = lx_scheduled_on(&in->state, index);
-
-	if (cpu != LX_NONE)
-		lx_kick_cpu(lx_kernel_cpu(in, cpu));
-}
-
-/* Ends the task's membership; the policy learns of it when its turn comes. */
-static __noinline int lx_leave(struct task_struct *p)
-{
-	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;
-	struct lx_instance *in;
-	u32 pid = p ? p->pid : 0;
-	u32 index;
-
-	if (!member || !member->joined)
-		return 0;
-	index = member->index;
-	in = lx_instance_at(member->instance);
-	member->joined = 0;
-	/* When the scheduler ends, its tasks stay on the roster: the next one asks for them again. */
-	if (p->flags & PF_EXITING || p->policy != SCHED_EXT_POLICY) {
-		bpf_map_delete_elem(&roster, &pid);
-		bpf_map_delete_elem(&released_alone, &pid);
-	}
-	if (!in)
-		return 0;
-	lx_lock(in);
-	lx_depart(in, index);
-	bpf_spin_unlock(&in->lock);
-	LX_COUNT(departed);
-	lx_trace_task(LX_TRACE_LEAVE, LX_NONE, bpf_ktime_get_ns(), member->instance, index, p->pid, LX_NONE, 0);
-	lx_remind(in, index);
-	return 0;
-}
-
-/* The same where the kernel hands over the task: a member that has switched to another scheduling policy is
- * removed. */
-static __always_inline struct lx_member *lx_real_time_now(struct task_struct *p)
-{
-	struct lx_member *member = lx_member_of(p);
-
-	if (!member)
-		return NULL;
-	if (p->policy == SCHED_EXT_POLICY) {
-		member->settled = 1;
-		return member;
-	}
-	if (member->settled)
-		lx_leave(p);
-	return NULL;
 }
 
 /* The task that was decided for takes the CPU: false if it cannot. */
@@ -136,7 +75,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	c->gave_way = LX_OTHER_IDLE;
 	if (task == LX_NONE)
 		lx_note_quiet(in, c, now);
-	runs = lx_take_up(in, c, task, cpu, now, prev);
+	runs = !lx_rescue(in, c, cpu) && lx_take_up(in, c, task, cpu, now, prev);
 	/* It goes on with a new budget, without a switch. */
 	if (runs && task == c->running && (c->ending != LX_ENDED_NOTHING || LX_WATCH_ALWAYS)) {
 		if (c->ending != LX_ENDED_NOTHING)
@@ -149,23 +88,64 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 }
 
 /*
- * The CPU idles now. Where it looked for background work it may have dropped the kernel's lock, and what asked for a
- * decision then is forgotten when the kernel goes on: it asks itself.
+ * Whether this CPU has passed a decision over that it owes: what waited in its own queue (a kernel thread, a task that had to run
+ * here) went first, or the kick for it has come while the kernel looked for background work.
+ */
+static __always_inline bool lx_has_to_decide(struct lx_instance *in, u32 index)
+{
+	struct lx_cpu *own = lx_cpu(&in->state, index);
+	u32 scheduled = LX_READ(own->scheduled);
+	struct lx_slot *slot;
+
+	if (LX_READ(own->kicked))
+		return true;
+	if (scheduled == LX_NONE)
+		return false;
+	slot = lx_slot(in, scheduled);
+	return LX_READ(slot->yielded) || lx_standing_is_apart(LX_READ(slot->standing));
+}
+
+/* Whether the job that this CPU has decided for waits behind what runs: a task that has come from a class above brings its slice. */
+static __always_inline bool lx_is_in_the_way(struct lx_instance *in, struct lx_host_cpu *c)
+{
+	u32 scheduled = LX_READ(lx_cpu(&in->state, c->index)->scheduled);
+
+	return scheduled != LX_NONE && c->gave_way == LX_OTHER_IDLE && LX_READ(lx_slot(in, scheduled)->custody);
+}
+
+/*
+ * The CPU has decided. Where it looked for background work it may have dropped the kernel's lock, and what asked for a decision then is
+ * forgotten when the kernel goes on: it asks itself.
  */
 static __always_inline void lx_look_again(u32 cpu)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
 
-	if (in && (LX_READ(lx_cpu(&in->state, c->index)->kicked) || lx_is_awaited(in, c)))
+	if (in && (lx_has_to_decide(in, c->index) || lx_is_awaited(in, c)))
 		lx_kick_cpu(cpu);
+}
+
+/* No real-time work is to run here: what waits does, or what ran, if it can go on (else NULL). */
+static __always_inline void lx_dispatch_background(u32 cpu, struct task_struct *ran)
+{
+	if (lx_take_background(cpu))
+		return;
+	/* The pointer itself is to be looked at, not what is known of it: the verifier does not see what a flag says of a pointer. */
+	LX_OPAQUE(ran);
+	if (ran && !lx_real_time(ran)) {
+		if (lx_background_goes_on(cpu, ran))
+			scx_bpf_task_set_slice(ran, background_slice_ns);
+	} else {
+		lx_take_from_others(cpu);
+	}
 }
 
 void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 {
-	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED);
+	struct task_struct *ran = prev && (prev->scx.flags & SCX_TASK_QUEUED) ? prev : NULL;
 
-	if (goes_on && lx_is_kernel_thread(prev)) {
+	if (ran && lx_is_kernel_thread(ran)) {
 		struct lx_host_cpu *c = lx_host_cpu(cpu);
 		struct lx_instance *in = lx_instance_of(c);
 
@@ -173,19 +153,22 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 			lx_serve(in, c);
 			lx_arm_if_asked(in, c->index);
 		}
-		scx_bpf_task_set_slice(prev, SCX_SLICE_DFL);
+		scx_bpf_task_set_slice(ran, SCX_SLICE_DFL);
 		return;
 	}
-	if (lx_dispatch_real_time(cpu, prev))
-		return;
-	if (lx_take_background(cpu))
-		return;
-	if (goes_on && !lx_real_time(prev)) {
-		if (lx_background_goes_on(cpu, prev))
-			scx_bpf_task_set_slice(prev, background_slice_ns);
-	} else if (!lx_take_from_others(cpu)) {
-		lx_look_again(cpu);
-	}
+	if (ran)
+		lx_real_time_now(ran);
+	if (!lx_dispatch_real_time(cpu, prev))
+		lx_dispatch_background(cpu, ran);
+	lx_look_again(cpu);
+}
+
+/* A class above takes the CPU: what waits in its own queue comes back, for other CPUs to take or until this one is free. */
+void BPF_STRUCT_OPS(on_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
+{
+	(void)cpu;
+	(void)args;
+	scx_bpf_reenqueue_local();
 }
 
 s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
@@ -222,6 +205,7 @@ static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct l
 	if (!in)
 		return;
 	slot = lx_slot(in, index);
+	slot->waits_since_at = bpf_ktime_get_ns();
 	__sync_lock_test_and_set(&slot->custody, 1);
 	if (LX_READ(slot->standing) != LX_PRESENT) {
 		u64 now = bpf_ktime_get_ns();
@@ -274,24 +258,6 @@ void BPF_STRUCT_OPS(on_dequeue, struct task_struct *p, u64 deq_flags)
 		LX_WRITE(lx_slot(in, member->index)->custody, 0);
 }
 
-/*
- * Whether this CPU came to run a task past a decision it owes: what waited in its own queue (a kernel thread, a task that had
- * to run here) went first.
- */
-static __always_inline bool lx_has_to_decide(struct lx_instance *in, u32 index)
-{
-	struct lx_cpu *own = lx_cpu(&in->state, index);
-	u32 scheduled = LX_READ(own->scheduled);
-	struct lx_slot *slot;
-
-	if (LX_READ(own->kicked))
-		return true;
-	if (scheduled == LX_NONE)
-		return false;
-	slot = lx_slot(in, scheduled);
-	return LX_READ(slot->yielded) || lx_standing_is_apart(LX_READ(slot->standing));
-}
-
 void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 {
 	u32 cpu = scx_bpf_task_cpu(p);
@@ -336,6 +302,8 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	} else if (!member && !lx_is_kernel_thread(p)) {
 		LX_COUNT(background);
 		lx_background_begins(in, c, cpu, p);
+		if (lx_is_in_the_way(in, c))
+			lx_kick_cpu(cpu);
 	}
 	if (!lx_is_kernel_thread(p) && lx_has_to_decide(in, c->index))
 		lx_kick_cpu(cpu);
@@ -406,7 +374,7 @@ void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
 		return;
 	lx_go_away(p, member);
 	/* It gives back its bandwidth now: the kernel reports its end only when the last reference to it is gone. */
-	if (p->flags & PF_EXITING)
+	if (p->flags & PF_EXITING || lx_is_leaving(member))
 		lx_leave(p);
 }
 
@@ -475,11 +443,13 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 
 	if (!c)
 		return;
+	in = lx_instance_of(c);
+	if (in && lx_look_for_waiting(in, now))
+		scx_bpf_task_set_slice(p, 0);
 	if (c->running == LX_NONE) {
 		lx_tick_background(c, p, now);
 		return;
 	}
-	in = lx_instance_at(c->instance);
 	if (!in)
 		return;
 	lx_charge_running(in, c, now);

@@ -54,6 +54,7 @@ SEC("syscall") int set_up(void *context)
 	in->state.config = setup->config;
 	in->state.bucket_mask = setup->config.batching ? LX_BUCKETS_MAX - 1 : 0;
 	in->cpus = cpus;
+	in->rescued = LX_NONE;
 	in->armed_at = LX_NEVER;
 	lx_admission_init(&in->admission, setup->share_ppm, cpus - (setup->config.dedicated_cpu != LX_NONE));
 	while (i < cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
@@ -185,6 +186,7 @@ struct sched_ext_ops laxity = {
 	.exit_task = (void *)on_exit_task,
 	.enable = (void *)on_enable,
 	.disable = (void *)on_disable,
+	.cpu_release = (void *)on_cpu_release,
 	.dump_cpu = (void *)on_dump_cpu,
 	.dump_task = (void *)on_dump_task,
 	.init = (void *)on_init,

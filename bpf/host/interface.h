@@ -30,39 +30,39 @@ static __noinline int lx_answer(struct task_struct *p, const struct lx_request *
 		return 0;
 	wish = lx_wish_of(p, request);
 	if (wish == LX_WISH_BACKGROUND) {
-		lx_leave(p);
+		lx_ask_to_leave(member);
 		bpf_map_delete_elem(&roster, &pid);
 	}
 	if (wish != LX_WISH_REAL_TIME)
 		return 0;
+	if (__sync_lock_test_and_set(&member->asking, 1))
+		return -LX_EBUSY;
 	refused = lx_ask(p, member, &request->wanted);
-	member->granted = !refused;
-	if (!refused)
+	if (!refused) {
+		member->granted = (u32)bpf_get_current_pid_tgid();
 		bpf_map_update_elem(&roster, &pid, &request->wanted, BPF_ANY);
+	}
+	__sync_lock_test_and_set(&member->asking, 0);
 	return refused;
 }
 
 /*
- * The call is over. A request that was granted here and refused by the kernel after all is taken back; a task
- * that has another policy now is no member. One in custody stays, with its new parameters: the kernel takes it
- * out of custody only for a change that it makes.
+ * The call is over. A request that was granted here and refused by the kernel after all is taken back; a task that has another policy
+ * now is to be no member. Both by asking: another call may have let it join anew meanwhile.
  */
 static __noinline int lx_note_outcome(struct task_struct *p, int ret)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
-	struct lx_instance *in;
 	bool granted;
 
 	if (!member)
 		return 0;
-	granted = member->granted;
-	member->granted = 0;
+	granted = member->granted == (u32)bpf_get_current_pid_tgid();
+	if (granted)
+		member->granted = 0;
 	member->asks = 0;
-	if (!member->joined || (ret ? !granted : p->policy == SCHED_EXT_POLICY))
-		return 0;
-	in = lx_instance_at(member->instance);
-	if (in && (!ret || !LX_READ(lx_slot(in, member->index)->custody)))
-		lx_leave(p);
+	if (ret ? granted : p->policy != SCHED_EXT_POLICY)
+		lx_ask_to_leave(member);
 	return 0;
 }
 
@@ -206,7 +206,7 @@ s32 BPF_STRUCT_OPS(on_init_task, struct task_struct *p, struct scx_init_task_arg
 	if (!args->fork)
 		return 0;
 	member = bpf_task_storage_get(&members, parent, NULL, 0);
-	of_member = member && member->joined;
+	of_member = member && lx_has_joined(member);
 	if (of_member && !BPF_CORE_READ_BITFIELD(parent, sched_reset_on_fork))
 		return -LX_EAGAIN;
 	lx_note_birth(p, parent, of_member);

@@ -7,8 +7,8 @@
 #define LX_HOST_MANY_QUEUES_H
 
 #include "background.h"
+#include "clock.h"
 #include "timers.h"
-#include "virtual_time.h"
 
 /* Queues of the CPUs have their numbers. */
 #define LX_BACKGROUND_OF(cpu) ((u64)(cpu))
@@ -176,11 +176,14 @@ static __noinline int lx_enqueue_at(struct task_struct *p, u64 enq_flags, u32 ow
 {
 	struct lx_host_cpu *to = lx_host_cpu(cpu);
 	u64 vtime = lx_vtime_on(p, cpu);
+	u64 clock_vtime, slice_ns;
 
 	if (!to)
 		return 0;
-	vtime = lx_virtual_waits(vtime, to->vtime_now, background_slice_ns);
-	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND_OF(cpu), background_slice_ns, vtime, enq_flags);
+	clock_vtime = lx_clock_goes_on(&to->vtime_now, &to->vtime_now_at);
+	slice_ns = lx_virtual_slice(background_slice_ns, lx_waiting(cpu));
+	vtime = lx_virtual_leads(lx_virtual_waits(vtime, clock_vtime, background_slice_ns), clock_vtime);
+	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND_OF(cpu), slice_ns, vtime, enq_flags);
 	lx_notify(cpu, to, enq_flags & SCX_ENQ_LAST && cpu == own);
 	return 0;
 }

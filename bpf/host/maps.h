@@ -36,6 +36,8 @@ struct lx_slot {
 	/* It has called sched_yield before. */
 	u32 has_yielded;
 	u32 unused;
+	/* Since when it has been in custody, if it is. */
+	u64 waits_since_at;
 	/* Where its job ends the first time it yields, if not 0: the synchronous release. */
 	u64 first_release_at;
 	/* The release of its present job: the policy may hear of that later, from a message. */
@@ -52,6 +54,9 @@ struct lx_instance {
 	u64 went_off_at;
 	u32 free;
 	u32 members;
+	/* rescue.h: the task that is to run for a moment, or LX_NONE; the number that is looked at next. */
+	u32 rescued;
+	u32 rescue_next;
 	struct lx_admission admission;
 	/* The kernel's numbers of the CPUs. */
 	u32 cpu[LX_CPUS_MAX];
@@ -103,8 +108,9 @@ struct lx_host_cpu {
 	struct lx_server server;
 	/* Background work that runs is charged to the server up to here. */
 	u64 charged_at;
-	/* The virtual time of its background work. */
+	/* The virtual time of its background work, and when that was made to go on with time. */
 	u64 vtime_now;
+	u64 vtime_now_at;
 	/* Relative to that of other CPUs; 0: it is not there. */
 	u32 speed;
 	/* Background work runs. `shown`: the reason, as the trace has it. */
@@ -127,15 +133,25 @@ struct lx_request {
 	struct lx_parameters wanted;
 };
 
-/* A kernel task's place; in its task storage. */
+/*
+ * A kernel task's place; in its task storage. Any CPU may be asked to let a task join or leave, and several at once:
+ *
+ *   a membership begins   in a call that sets the task's scheduling, by the one that has `asking` (membership.h)
+ *   a membership ends     in the task's own callbacks only, which the lock of its run queue keeps apart (leave.h); others ask for
+ *                         that end with `leaving`
+ */
 struct lx_member {
 	u32 instance;
 	u32 index;
-	/* Whether the two above have meaning. */
+	/* Odd: it is a member, and the two above have meaning. Counts entries and ends: no decision about one membership hits the next. */
 	u32 joined;
+	/* What `joined` was when its end was asked for. */
+	u32 leaving;
+	/* A call asks for it: one at a time. */
+	u32 asking;
 	/* It has had SCHED_EXT since it joined: if it has another policy now, it is no member any more. */
 	u32 settled;
-	/* The call under way has been granted what it asks for. */
+	/* The thread whose call under way has been granted what it asks for, or 0. */
 	u32 granted;
 	/* Tracing programs (interface.h): a call has asked for `request`, and has no answer yet. */
 	u32 asks;
@@ -291,12 +307,23 @@ static __always_inline u32 lx_kernel_cpu(struct lx_instance *in, u32 index)
 	return *LX_AT(in->cpu, index, LX_CPUS_MAX);
 }
 
+static __always_inline bool lx_has_joined(const struct lx_member *member)
+{
+	return LX_READ(member->joined) & 1;
+}
+
+/* Whether the end of the membership, which there is, has been asked for. */
+static __always_inline bool lx_is_leaving(const struct lx_member *member)
+{
+	return LX_READ(member->leaving) == LX_READ(member->joined);
+}
+
 /* The task's place if it is a member, else NULL. */
 static __always_inline struct lx_member *lx_member_of(struct task_struct *p)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
 
-	return member && member->joined ? member : NULL;
+	return member && lx_has_joined(member) ? member : NULL;
 }
 
 #define LX_COUNT(name)                                                                                                 \

@@ -118,6 +118,11 @@ static __noinline int lx_readmit(struct lx_member *member, const struct lx_param
 	if (!in || lx_is_closed(in))
 		return -LX_EBUSY;
 	lx_lock(in);
+	/* It may have left until now: its number may be another's then. */
+	if (!lx_has_joined(member)) {
+		bpf_spin_unlock(&in->lock);
+		return -LX_EBUSY;
+	}
 	refused = lx_admits(in, lx_slot(in, index)->bandwidth, wanted);
 	if (refused == LX_ADMITTED)
 		lx_set_parameters(in, index, wanted);
@@ -125,7 +130,7 @@ static __noinline int lx_readmit(struct lx_member *member, const struct lx_param
 	return lx_errno_of(refused);
 }
 
-/* Makes the task a member, or returns why not. Under no lock. */
+/* Makes the task a member, or returns why not. Under no lock; no other call asks for it now. */
 static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, u32 instance,
 			       const struct lx_parameters *wanted)
 {
@@ -157,8 +162,11 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	member->instance = instance;
 	member->index = index;
 	member->settled = 0;
-	member->joined = 1;
+	__sync_fetch_and_add(&member->joined, 1);
 	lx_trace_task(LX_TRACE_ENTER, LX_NONE, bpf_ktime_get_ns(), instance, index, pid, LX_NONE, 0);
+	/* Its CPUs may have become fewer meanwhile: on_set_cpumask has found no member then. */
+	if (!lx_covers(p, in))
+		lx_ask_to_leave(member);
 	return 0;
 }
 
@@ -173,8 +181,11 @@ static __noinline int lx_ask(struct task_struct *p, struct lx_member *member, co
 		return -LX_EPERM;
 	if (wanted->period_ns > LX_HOST_PERIOD_MAX)
 		return -LX_EINVAL;
-	if (member->joined)
+	if (lx_has_joined(member)) {
+		/* It stays, should its end have been asked for. */
+		LX_WRITE(member->leaving, 0);
 		return lx_readmit(member, wanted);
+	}
 	/* The same task, as the verifier wants to have it for a look at its affinity. */
 	trusted = bpf_task_from_pid(p->pid);
 	if (!trusted)

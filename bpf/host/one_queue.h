@@ -7,10 +7,12 @@
 #define LX_HOST_ONE_QUEUE_H
 
 #include "claims.h"
+#include "clock.h"
 #include "timers.h"
-#include "virtual_time.h"
 
+/* What the queue's clock shows, and when it was made to go on with time. */
 u64 background_now;
+u64 background_now_at;
 
 /* A running real-time task that goes on has its timer set anew only where its budget is a new one. */
 #define LX_WATCH_ALWAYS false
@@ -30,10 +32,12 @@ static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 
 static __always_inline void lx_enqueue_background(struct task_struct *p, u64 enq_flags)
 {
-	u64 vtime = lx_virtual_waits(p->scx.dsq_vtime, background_now, background_slice_ns);
+	u64 clock_vtime = lx_clock_goes_on(&background_now, &background_now_at);
+	u64 vtime = lx_virtual_waits(p->scx.dsq_vtime, clock_vtime, background_slice_ns);
+	u64 slice_ns = lx_virtual_slice(background_slice_ns, scx_bpf_dsq_nr_queued(LX_BACKGROUND) / online_cpus);
 	s32 cpu;
 
-	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, background_slice_ns, vtime, enq_flags);
+	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, slice_ns, lx_virtual_leads(vtime, clock_vtime), enq_flags);
 	cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
 	if (cpu >= 0)
 		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);

@@ -99,6 +99,8 @@ struct lx_counters {
 	u64 served;
 	/* Timers that the kernel did not start: the next decision or tick does what they were for. */
 	u64 timer_failures;
+	/* Times that a job which others had kept from every CPU for too long had one for a moment. */
+	u64 rescued;
 };
 
 #endif

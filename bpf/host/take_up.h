@@ -21,9 +21,17 @@ static __always_inline bool lx_is_on_cpu(struct task_struct *p)
 	return p->on_cpu;
 }
 
+/* Whether the task, which is not the current one, may come to that CPU: nothing of this program's own is counted for it. */
+static __always_inline bool lx_may_run_on(struct task_struct *p, u32 cpu)
+{
+	if (scx_bpf_task_cpu(p) == cpu)
+		return true;
+	return !p->migration_disabled && bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
+}
+
 /*
- * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now: it comes
- * back when it has run there for a moment, and that CPU is then told.
+ * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now, or has just been
+ * kept from that CPU: it comes back when it has run there for a moment, and that CPU is then told; or it leaves.
  */
 static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
 {
@@ -38,13 +46,10 @@ static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
 		LX_COUNT(retries);
 		return false;
 	}
-	/* It is not the current task, so nothing of this program's own is counted there. */
-	if (p->migration_disabled && own != cpu) {
+	if (!lx_may_run_on(p, cpu)) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
 		return false;
 	}
-	if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
-		return false;
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, 0);
 	return true;
 }

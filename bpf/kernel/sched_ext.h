@@ -59,6 +59,7 @@ s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_flags, 
 s32 scx_bpf_pick_idle_cpu(const cpumask_t *cpus_allowed, u64 flags) __ksym;
 s32 scx_bpf_task_cpu(const struct task_struct *p) __ksym;
 void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym;
+u32 scx_bpf_reenqueue_local(void) __ksym;
 void scx_bpf_error_bstr(char *format, unsigned long long *data, u32 data_size) __ksym;
 void scx_bpf_dump_bstr(char *format, unsigned long long *data, u32 data_size) __ksym __weak;
 

@@ -138,6 +138,7 @@ static int executes(void)
 	return ends_with(0, 0);
 }
 
+#include "behaviours/hostile.h"
 #include "behaviours/requests.h"
 #include "behaviours/waiting.h"
 
@@ -221,11 +222,14 @@ static const struct {
 	{"forked", forked},
 	{"creates-a-thread", creates_a_thread},
 	{"executes", executes},
+	{"executes-beside-the-leader", executes_beside_the_leader},
 	{"affinity-changed", affinity_changed},
 	{"policy-changed", policy_changed},
 	{"parameters-changed", parameters_changed},
 	{"keeps-its-parameters", keeps_its_parameters},
 	{"leaves-for-the-background", leaves_for_the_background},
+	{"sent-to-the-background", sent_to_the_background},
+	{"two-set-a-third", two_set_a_third},
 	{"stopped-and-continued", stopped_and_continued},
 	{"blocked-on-a-pipe", blocked_on_a_pipe},
 	{"blocked-on-a-mutex", blocked_on_a_mutex},

@@ -8,11 +8,14 @@
  *   crowd full SECONDS        endless jobs that ask for all that admission grants, and what else is to go on beside them
  *   crowd budget PERIODS      an endless job whose budget is a fraction of a tick
  *   crowd fair SECONDS        background tasks beside a real-time task, by CPU clocks; crowd weights: by what they have done
+ *   crowd crowded SECONDS     members of 85 %, beside them 20 loops for each CPU and one of SCHED_IDLE
+ *   crowd overloaded SECONDS  one endless job more than there are CPUs
  *   crowd as-nobody PROGRAM ARGUMENTS...      without any privilege
  */
 #include "children.h"
 #include "crowd/load.h"
 #include "crowd/fair.h"
+#include "crowd/hostile.h"
 
 static int small(int me)
 {
@@ -144,6 +147,10 @@ int main(int count, char **words)
 		return verdict(what, budget(atoi(words[2])));
 	if (!strcmp(what, "fair") && count == 3)
 		return verdict(what, fair(atoi(words[2])));
+	if (!strcmp(what, "crowded") && count == 3)
+		return verdict(what, crowded(atoi(words[2])));
+	if (!strcmp(what, "overloaded") && count == 3)
+		return verdict(what, overloaded(atoi(words[2])));
 	if (!strcmp(what, "weights") && count == 3)
 		return verdict(what, weights(atoi(words[2])));
 	fprintf(stderr, "crowd: there is nothing that is called %s\n", what);

@@ -64,6 +64,8 @@ counters! {
     served,
     /// Timers that the kernel did not start: the next decision or tick does what they were for.
     timer_failures,
+    /// Jobs that others had kept from every CPU for too long, and that had one for a moment.
+    rescued,
 }
 
 impl Counters {

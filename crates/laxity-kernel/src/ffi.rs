@@ -181,10 +181,11 @@ pub struct lx_counters {
     pub instance_locks: u64_,
     pub served: u64_,
     pub timer_failures: u64_,
+    pub rescued: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 120usize];
+    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 128usize];
     ["Alignment of lx_counters"][::core::mem::align_of::<lx_counters>() - 8usize];
     [
         "Offset of field: lx_counters::releases",
@@ -231,4 +232,7 @@ const _: () = {
     [
         "Offset of field: lx_counters::timer_failures",
     ][::core::mem::offset_of!(lx_counters, timer_failures) - 112usize];
+    [
+        "Offset of field: lx_counters::rescued",
+    ][::core::mem::offset_of!(lx_counters, rescued) - 120usize];
 };
