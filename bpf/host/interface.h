@@ -30,7 +30,11 @@ static __noinline int lx_answer(struct task_struct *p, const struct lx_request *
 		return 0;
 	wish = lx_wish_of(p, request);
 	if (wish == LX_WISH_BACKGROUND) {
-		lx_ask_to_leave(member);
+		/* The thread itself runs, and is in no queue: it leaves at once. */
+		if (pid == (u32)bpf_get_current_pid_tgid())
+			lx_leave(p);
+		else
+			lx_ask_to_leave(member);
 		bpf_map_delete_elem(&roster, &pid);
 	}
 	if (wish != LX_WISH_REAL_TIME)

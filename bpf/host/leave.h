@@ -40,7 +40,7 @@ static __noinline int lx_ask_to_leave(struct lx_member *member)
 	return 0;
 }
 
-/* In a callback of the task: ends its membership; the policy learns of it when its turn comes. */
+/* In a callback of the task, or in a call of its own: ends its membership; the policy learns of it when its turn comes. */
 static __noinline int lx_leave(struct task_struct *p)
 {
 	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;

@@ -137,8 +137,8 @@ struct lx_request {
  * A kernel task's place; in its task storage. Any CPU may be asked to let a task join or leave, and several at once:
  *
  *   a membership begins   in a call that sets the task's scheduling, by the one that has `asking` (membership.h)
- *   a membership ends     in the task's own callbacks only, which the lock of its run queue keeps apart (leave.h); others ask for
- *                         that end with `leaving`
+ *   a membership ends     in the task's own callbacks, which the lock of its run queue keeps apart, or in a call of its own
+ *                         (leave.h); others ask for that end with `leaving`
  */
 struct lx_member {
 	u32 instance;

@@ -206,9 +206,30 @@ fn hostile_call(w: &mut World, tasks: &[TaskId]) -> Call {
     }
 }
 
+/// Tasks that leave and enter again, by calls of their own.
+fn come_and_go(w: &mut World, count: usize) -> Vec<TaskId> {
+    let tasks = members(w, count, 2);
+    for &task in &tasks {
+        let leaves = if w.below(2) == 0 {
+            Call::SetAttributes(task, SetTo { policy: SCHED_EXT, runtime_ns: 0, period_ns: 0 })
+        } else {
+            Call::SetScheduler(task, if w.below(2) == 0 { SCHED_EXT } else { SCHED_NORMAL })
+        };
+        let program = &mut w.tasks[task].program;
+        let again = [Op::Call(leaves), Op::Compute(200 * US), Op::Sleep(300 * US)];
+        let jobs = program.len() - 1;
+        // The jobs twice: one count of repetitions is all that a thread has.
+        let once: Vec<Op> = program[..jobs].iter().filter(|op| !matches!(op, Op::Repeat(..))).cloned().collect();
+        *program = [once.clone(), again.to_vec(), once.clone(), again.to_vec(), vec![Op::Repeat(0, 4), Op::Exit]].concat();
+    }
+    tasks
+}
+
 fn hostile(w: &mut World) {
     let count = 1 + w.below(1 + w.cpus.len());
     let mut tasks = members(w, count, 12);
+    let count = w.below(3);
+    tasks.extend(come_and_go(w, count));
     let count = w.below(4);
     tasks.extend(background(w, count, 12));
     kernel_threads(w);
