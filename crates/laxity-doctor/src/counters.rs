@@ -150,28 +150,6 @@ pub(crate) fn cpu_time(stat: &str, cpus: &CpuList) -> Result<CpuTime, Unseen> {
     if seen == cpus.len() { Ok(sum) } else { unseen("/proc/stat does not have the steal time of every CPU") }
 }
 
-/// A mask such as `ff,00000003`, the highest group of 32 first.
-pub(crate) fn mask(text: &str) -> Option<CpuList> {
-    let groups: Option<Vec<u32>> =
-        text.trim().split(',').map(|group| u32::from_str_radix(group, 16).ok()).collect();
-    let groups = groups.filter(|groups| groups.len() <= 256)?;
-    let of_group = |(at, group): (usize, &u32)| {
-        let (first, group) = (u32::try_from(at).unwrap_or(0) * 32, *group);
-        (0..32).filter(move |bit| group >> bit & 1 == 1).map(move |bit| first + bit)
-    };
-    Some(groups.iter().rev().enumerate().flat_map(of_group).collect())
-}
-
-/// The mask of these CPUs, as the kernel writes it.
-pub(crate) fn written_mask(cpus: &CpuList) -> String {
-    let highest = cpus.iter().last().unwrap_or(0) / 32;
-    let group =
-        |at: u32| (0..32).filter(|bit| cpus.contains(at * 32 + bit)).fold(0_u32, |sum, bit| sum | 1 << bit);
-    let mut text = format!("{:x}", group(highest));
-    (0..highest).rev().for_each(|at| text += &format!(",{:08x}", group(at)));
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,16 +196,5 @@ mod tests {
         assert_eq!((after.timer_since(&before, 0), after.timer_since(&before, 1)), (Some(21), None));
         let events = memory_events("pswpin 4\nnonsense\npswpout x\n");
         assert_eq!(events, BTreeMap::from([("pswpin".to_owned(), 4)]));
-    }
-
-    #[test]
-    fn masks_are_read_and_written() {
-        for (text, cpus) in [("3", "0-1"), ("ff,00000001", "0,32-39"), ("0", ""), ("80000000,00000000", "63")]
-        {
-            let read = mask(text).expect("a mask");
-            assert_eq!(read.to_string(), cpus);
-            assert_eq!(mask(&written_mask(&read)), Some(read));
-        }
-        assert_eq!(mask("x"), None);
     }
 }

@@ -54,6 +54,29 @@ impl CpuList {
         CpuList(self.0.intersection(&other.0).copied().collect())
     }
 
+    /// The CPUs of a mask as the kernel writes it, such as `ff,00000003`: groups of 32, the highest first. Nothing for another text.
+    pub fn of_mask(text: &str) -> Option<Self> {
+        let groups: Option<Vec<u32>> =
+            text.trim().split(',').map(|group| u32::from_str_radix(group, 16).ok()).collect();
+        let groups = groups.filter(|groups| groups.len() <= (CPUS_MAX / 32) as usize)?;
+        let of_group = |(first, group): (u32, &u32)| {
+            let group = *group;
+            (0..32).filter(move |bit| group >> bit & 1 == 1).map(move |bit| first + bit)
+        };
+        Some((0..CPUS_MAX).step_by(32).zip(groups.iter().rev()).flat_map(of_group).collect())
+    }
+
+    /// The mask of these CPUs, as the kernel writes it.
+    pub fn mask(&self) -> String {
+        let highest = self.0.last().copied().unwrap_or(0) / 32;
+        let group = |at: u32| {
+            (0..32).filter(|bit| self.contains(at * 32 + bit)).fold(0_u32, |sum, bit| sum | 1 << bit)
+        };
+        let mut text = format!("{:x}", group(highest));
+        (0..highest).rev().for_each(|at| text += &format!(",{:08x}", group(at)));
+        text
+    }
+
     /// The CPUs here that are not in `other`.
     #[must_use]
     pub fn difference(&self, other: &CpuList) -> CpuList {
@@ -144,6 +167,19 @@ mod tests {
         let endless = "0-8191,".repeat(1000);
         for text in [endless.as_str(), "a", "3-1", "1-", "99999", "0-4294967295", "-1"] {
             assert!(text.parse::<CpuList>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn masks_are_read_and_written() {
+        for (text, cpus) in [("3", "0-1"), ("ff,00000001", "0,32-39"), ("0", ""), ("80000000,00000000", "63")]
+        {
+            let read = CpuList::of_mask(text).expect("a mask");
+            assert_eq!((read.to_string().as_str(), read.mask().as_str()), (cpus, text));
+        }
+        let endless = "0,".repeat(300) + "0";
+        for text in ["x", "", "1ffffffff", endless.as_str()] {
+            assert_eq!(CpuList::of_mask(text), None, "{text}");
         }
     }
 

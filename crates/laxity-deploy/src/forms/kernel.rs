@@ -92,23 +92,9 @@ fn kernel_threads(cpus: &CpuList, others: &CpuList) -> String {
          Check: ps -eLo pid,psr,comm | awk '$2 ~ /^({})$/'.\n\
          Undo:\n\n  taskset --cpu-list --pid 0-$(($(nproc --all) - 1)) 2\n  \
          cat /root/laxity-workqueues > /sys/devices/virtual/workqueue/cpumask\n",
-        mask(others),
+        others.mask(),
         cpus.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join("|")
     )
-}
-
-/// CPUs as the kernel writes masks: words of 32 bits, the highest first.
-fn mask(cpus: &CpuList) -> String {
-    let highest = cpus.iter().last().unwrap_or(0) as usize;
-    let mut words = vec![0u32; highest / 32 + 1];
-    for cpu in cpus.iter() {
-        words[cpu as usize / 32] |= 1 << (cpu % 32);
-    }
-    let mut text = String::new();
-    for (at, word) in words.iter().rev().enumerate() {
-        let _ = if at == 0 { write!(text, "{word:x}") } else { write!(text, ",{word:08x}") };
-    }
-    text
 }
 
 fn priorities(plan: &DeployPlan) -> String {

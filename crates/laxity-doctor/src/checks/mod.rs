@@ -11,12 +11,11 @@ mod power;
 mod schedulers;
 mod virtualization;
 
-use crate::counters::{mask, written_mask};
 use crate::evidence::{Evidence, Unseen};
 use crate::host::{Host, Read};
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Judged, Verdict};
-use laxity_model::{Names, Result};
+use laxity_model::{CpuList, Names, Result};
 
 /// All checks, in the order in which they are made and listed.
 pub const ALL: &[&[Check]] = &[
@@ -104,14 +103,14 @@ fn cpus_of(values: &[(u32, String)]) -> String {
 fn masked(host: &Host, file: &str, what: &str) -> Judged {
     let Some(rest) = host.rest() else { return Verdict::not_here(NO_OTHER_CPU) };
     let read = host.text(file)?;
-    let cpus = mask(read.value()).ok_or_else(|| read.not_understood())?;
+    let cpus = CpuList::of_mask(read.value()).ok_or_else(|| read.not_understood())?;
     let both = cpus.intersection(host.cpus());
     match both.is_empty() {
         true => Verdict::fine(vec![read.evidence()]),
         false => Verdict::found(
             format!("{what} {}", cpus_text(&both)),
             vec![read.evidence()],
-            Remedy::write(file, &written_mask(&rest), read.value()),
+            Remedy::write(file, &rest.mask(), read.value()),
         ),
     }
 }
