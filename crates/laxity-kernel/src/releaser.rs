@@ -1,11 +1,12 @@
 //! Releases where the kernel has no BPF timers (PREEMPT_RT): by a thread with a real-time priority.
 
 use crate::clock::monotonic_ns;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{CpuList, Diagnostic, Result, cpus_named};
+use laxity_sys::{Attributes, policy, set_affinity, set_attributes};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle, Object, libbpf_sys};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
@@ -14,16 +15,19 @@ const LOOK_EVERY_NS: u64 = 500_000;
 /// How long it waits for the CPU that it has asked to release what is due, in ns.
 const LOOK_AGAIN_NS: u64 = 50_000;
 /// Above all tasks of SCHED_FIFO that a run has, below its guardian.
-const PRIORITY: i32 = 98;
+const PRIORITY: u32 = 98;
 
 /// The thread. It ends when this is dropped.
 pub(crate) struct Releaser {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    /// What it could not have, in words: releases may be later without it.
+    lacks: Vec<String>,
 }
 
 impl Releaser {
-    pub(crate) fn start(object: &Object) -> Result<Releaser> {
+    /// Starts it, on CPUs that run none of the policy's tasks (`rest`), if there are any.
+    pub(crate) fn start(object: &Object, rest: &CpuList) -> Result<Releaser> {
         let missing = |what: &str| Diagnostic::environment(format!("the object has no {what}"));
         let program =
             object.progs_mut().find(|p| p.name() == "release_due").ok_or_else(|| missing("release_due"))?;
@@ -36,13 +40,45 @@ impl Releaser {
         let map = MapHandle::try_from(&map)
             .map_err(|error| Diagnostic::environment(format!(".data.release: {error}")))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&stop);
+        let (seen, rest) = (Arc::clone(&stop), rest.clone());
+        let (tell, told) = mpsc::channel();
+        let body = move || {
+            // It is waited for.
+            let _ = tell.send(prepare(&rest));
+            release(&program, &map, &seen);
+        };
         let thread = std::thread::Builder::new()
             .name("laxity-release".into())
-            .spawn(move || release(&program, &map, &seen))
+            .spawn(body)
             .map_err(|error| Diagnostic::environment(format!("the thread that releases jobs: {error}")))?;
-        Ok(Releaser { stop, thread: Some(thread) })
+        let lacks = told.recv().unwrap_or_default();
+        Ok(Releaser { stop, thread: Some(thread), lacks })
     }
+
+    /// What the thread could not have, in words.
+    pub(crate) fn lacks(&self) -> &[String] {
+        &self.lacks
+    }
+}
+
+/// Gives the calling thread its priority and its CPUs; what it could not have.
+fn prepare(rest: &CpuList) -> Vec<String> {
+    let mut lacks = Vec::new();
+    let wanted = Attributes { policy: policy::FIFO, priority: PRIORITY, ..Attributes::default() };
+    if let Err(error) = set_attributes(0, wanted) {
+        lacks.push(format!(
+            "the thread that releases jobs has no real-time priority, so releases are late under load: {error}"
+        ));
+    }
+    if !rest.is_empty()
+        && let Err(error) = set_affinity(0, rest.iter())
+    {
+        let rest = cpus_named(rest);
+        lacks.push(format!(
+            "the thread that releases jobs could not go to {rest}, which no task has: {error}"
+        ));
+    }
+    lacks
 }
 
 impl Drop for Releaser {
@@ -56,9 +92,6 @@ impl Drop for Releaser {
 }
 
 fn release(program: &OwnedFd, map: &MapHandle, stop: &AtomicBool) {
-    let parameter = libc::sched_param { sched_priority: PRIORITY };
-    // SAFETY: the structure lives across the call. Without the priority, releases are later under load.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter) };
     while !stop.load(Ordering::Relaxed) {
         let mut options = libbpf_sys::bpf_test_run_opts {
             sz: size_of::<libbpf_sys::bpf_test_run_opts>().try_into().expect("a small structure"),
@@ -70,5 +103,21 @@ fn release(program: &OwnedFd, map: &MapHandle, stop: &AtomicBool) {
         let next =
             next.and_then(|value| value.get(..8)?.try_into().ok()).map_or(u64::MAX, u64::from_ne_bytes);
         sleep(Duration::from_nanos(next.saturating_sub(monotonic_ns()).clamp(LOOK_AGAIN_NS, LOOK_EVERY_NS)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a thread of its own, which others are not affected by.
+    #[test]
+    fn what_a_thread_cannot_have_is_said() {
+        let elsewhere: CpuList = [8191].into_iter().collect();
+        let lacks = std::thread::spawn(move || prepare(&elsewhere)).join().expect("it ends");
+        let last = lacks.last().expect("there is no such CPU");
+        assert!(last.contains("CPU 8191, which no task has"), "{last}");
+        let lacks = std::thread::spawn(|| prepare(&CpuList::default())).join().expect("it ends");
+        assert!(lacks.iter().all(|why| why.contains("no real-time priority")), "{lacks:?}");
     }
 }

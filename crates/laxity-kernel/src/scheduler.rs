@@ -6,7 +6,7 @@ mod setup;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Core, Counters, RunningServer, ffi, kernel, messages};
-use laxity_model::{BudgetMode, Diagnostic, Policy, Reserve, Result};
+use laxity_model::{BudgetMode, CpuList, Diagnostic, Platform, Policy, Reserve, Result};
 use laxity_sys::{Attributes, policy, set_attributes};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
@@ -190,9 +190,16 @@ impl Scheduler {
         })?;
         scheduler.link = Some(link);
         if kernel::is_preempt_rt() {
-            scheduler.releaser = Some(Releaser::start(&scheduler.object)?);
+            let taken: CpuList = options.cells.iter().flat_map(|cell| cell.cpus.iter().copied()).collect();
+            let rest = Platform::this_machine()?.cpus().difference(&taken);
+            scheduler.releaser = Some(Releaser::start(&scheduler.object, &rest)?);
         }
         Ok(scheduler)
+    }
+
+    /// What it lacks on this machine, in words, without which it is slower.
+    pub fn notes(&self) -> &[String] {
+        self.releaser.as_ref().map_or(&[], Releaser::lacks)
     }
 
     fn set_up(&self, options: &Options, number: usize, cell: &PolicyCpus) -> std::result::Result<(), String> {

@@ -213,6 +213,7 @@ impl Loaded<'_> {
             cpus_named(cells.join(" | ")),
             self.loading.reserve_percent
         ));
+        scheduler.notes().iter().for_each(|note| self.say(note));
         if !scheduler.hears_all() {
             self.caller.observer.warn(
                 "note: the kernel has no active security module `bpf` (lsm= on its command line): of many tasks that ask to \

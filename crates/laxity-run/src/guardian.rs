@@ -156,7 +156,8 @@ impl Guardian {
         let crews = self.confine(plan)?;
         self.settle_afterwards(plan)?;
         if let Some(attachment) = &plan.attachment {
-            self.attached = Some(Attached::attach(attachment)?);
+            let attached = self.attached.insert(Attached::attach(attachment)?);
+            self.notes.extend(attached.notes());
         }
         if let Some(program) = &plan.foreign {
             self.load(program)?;

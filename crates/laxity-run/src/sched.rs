@@ -162,15 +162,7 @@ pub fn affinity(tid: i32) -> io::Result<CpuList> {
 
 /// Confines thread `tid` (0: the calling thread) to `cpus`.
 pub fn set_affinity(tid: i32, cpus: &CpuList) -> io::Result<()> {
-    let mut words = [0u64; CPU_WORDS];
-    for cpu in cpus.iter() {
-        let word = words.get_mut(cpu as usize / 64).ok_or(io::ErrorKind::InvalidInput)?;
-        *word |= 1 << (cpu % 64);
-    }
-    // SAFETY: the kernel reads the given number of bytes from `words`.
-    let failed =
-        unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&words), words.as_ptr()) } != 0;
-    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+    laxity_sys::set_affinity(tid, cpus.iter())
 }
 
 const CPU_WORDS: usize = 8192 / 64;

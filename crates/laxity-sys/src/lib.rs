@@ -1,4 +1,5 @@
-//! `sched_setattr` and `sched_getattr`, which neither libc nor rustix wraps.
+//! `sched_setattr` and `sched_getattr`, which neither libc nor rustix wraps, and `sched_setaffinity` for as many CPUs as Linux can
+//! have.
 //!
 //! The structure is the kernel's `struct sched_attr` in its second version (SCHED_ATTR_SIZE_VER1, 56 bytes), which kernels that
 //! know only the first one (48 bytes) take and fill as well. Some kernels refuse to fill a shorter one than their own.
@@ -141,6 +142,25 @@ pub fn set_attributes_of_bytes(tid: i32, given: &[u8], flags: u32) -> io::Result
 
 fn check(answer: libc::c_long) -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Confines a thread (0: the calling one) to these CPUs.
+///
+/// # Errors
+///
+/// What the kernel says, and of a CPU number that it cannot have.
+pub fn set_affinity(tid: i32, cpus: impl IntoIterator<Item = u32>) -> io::Result<()> {
+    // Linux's own limit (NR_CPUS) on x86-64.
+    const CPU_WORDS: usize = 8192 / 64;
+    let mut words = [0u64; CPU_WORDS];
+    for cpu in cpus {
+        let word = words.get_mut(cpu as usize / 64).ok_or(io::ErrorKind::InvalidInput)?;
+        *word |= 1 << (cpu % 64);
+    }
+    // SAFETY: the kernel reads the given number of bytes from `words`.
+    let failed =
+        unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&words), words.as_ptr()) } != 0;
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -26,6 +26,11 @@ impl Attached {
         self.scheduler.set_first_release(tid, release_ns)
     }
 
+    /// What a reader of results should know of how it was attached.
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.scheduler.notes().to_vec()
+    }
+
     /// Before its recording ends: see [`Scheduler::note_pending`]. Without it the end of the schedule has fewer excuses.
     pub(super) fn note_pending(&self) {
         let _ = self.scheduler.note_pending();
