@@ -110,7 +110,8 @@ fn runs_are_verified_and_wrong_schedules_are_seen() {
         assert!(schedule["verification"]["instants"].as_u64() > Some(50), "{one}");
         assert!(number("decisions") > 50 && number("records") > 200, "{one}");
         assert_eq!(number("lost"), 0, "{one}");
-        assert!(number("end_ns") >= 500_000_000, "{one}");
+        // Nothing is lost, so all is there until the last release, at 480 ms. Behind the last job there need not be a record.
+        assert!(number("end_ns") >= 480_000_000, "{one}");
     }
     again(&output, "right", schedules);
     let of = |name: &str| json(&output, name)["schedules"][0]["schedule"].clone();

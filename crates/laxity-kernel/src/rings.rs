@@ -97,6 +97,11 @@ impl Rings {
         (0..self.cpus).map(|cpu| self.ring(cpu).drain(&mut each)).sum()
     }
 
+    /// How many records wait in the ring that has the most.
+    pub fn fullest(&self) -> u64 {
+        (0..self.cpus).map(|cpu| self.ring(cpu).waiting()).max().unwrap_or(0)
+    }
+
     /// How many records of each CPU found no place since the rings were made.
     pub fn lost(&self) -> Vec<u64> {
         (0..self.cpus).map(|cpu| self.ring(cpu).lost()).collect()

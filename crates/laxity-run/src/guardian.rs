@@ -422,7 +422,7 @@ impl Guardian {
         let mut fds = vec![self.program.as_fd(), self.signals.as_fd()];
         fds.extend(present.iter().map(|&number| self.workers[number].channel.as_fd()));
         let most_ms = match &self.recorder {
-            Some(_) => recorder::EVERY_MS,
+            Some(recorder) => recorder.wait_ms(),
             None if self.attached.is_some() || self.foreign.is_some() => LOOK_AT_POLICY_MS,
             None => timeout_ms,
         };

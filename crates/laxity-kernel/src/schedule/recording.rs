@@ -55,6 +55,11 @@ impl Recording {
         Recording { rings, switch, records: Vec::new(), lost_before, latest_ns: 0, complete_until_ns: None }
     }
 
+    /// How many records wait to be taken in the ring that has the most; there is room for [`crate::rings::RECORDS`].
+    pub fn fullest(&self) -> u64 {
+        self.rings.fullest()
+    }
+
     /// Takes what is there; gives how many records that were.
     pub fn drain(&mut self) -> usize {
         let before = monotonic_ns();
