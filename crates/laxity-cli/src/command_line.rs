@@ -69,13 +69,24 @@ impl Cli {
     /// Errors quote the command line: they are those of the same words as they are shown.
     fn of_words(words: impl Iterator<Item = OsString>) -> clap::error::Result<Cli> {
         let words: Vec<OsString> = words.collect();
-        let shown = words.iter().map(|word| OsString::from(word.shown().to_string())).collect();
-        Cli::read(words).map_err(|error| match Cli::read(shown) {
+        let shown: Vec<OsString> =
+            words.iter().map(|word| OsString::from(word.shown().to_string())).collect();
+        Cli::read(words).map_err(|error| match Cli::read(shown.clone()) {
             // clap would list the hidden ones, too.
             Err(none) if none.kind() == ErrorKind::MissingSubcommand => Cli::whole_command().error(
                 ErrorKind::MissingSubcommand,
                 "no command is named\nhint: `laxity --help` lists the commands; `laxity compare SET` answers most",
             ),
+            Err(as_shown) if is_about(&as_shown, QUIET_MACHINE) => {
+                let command = shown.get(1).map(|word| word.to_string_lossy()).unwrap_or_default();
+                Cli::whole_command().error(
+                    ErrorKind::UnknownArgument,
+                    format!(
+                        "{QUIET_MACHINE} is for commands that run tasks on this machine, and `laxity {command}` runs none\n\
+                         hint: leave it out; `laxity run`, `compare` and `study` (--real, overheads, schedules) take it"
+                    ),
+                )
+            }
             Err(as_shown) => as_shown,
             Ok(_) => {
                 let said = error.to_string();
@@ -98,6 +109,17 @@ impl Cli {
         let whole = Cli::command().after_help(unbroken(AFTER));
         whole.mut_subcommands(|command| with_short_help(command, "laxity"))
     }
+}
+
+/// What commands take that make real runs.
+const QUIET_MACHINE: &str = "--quiet-machine";
+
+/// Whether an option is what a command does not know.
+fn is_about(error: &clap::Error, option: &str) -> bool {
+    use clap::error::{ContextKind, ContextValue};
+    let of = error.get(ContextKind::InvalidArg);
+    error.kind() == ErrorKind::UnknownArgument
+        && matches!(of, Some(ContextValue::String(named)) if named == option)
 }
 
 /// A space at which help is not wrapped.

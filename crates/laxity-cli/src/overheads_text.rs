@@ -202,6 +202,7 @@ mod tests {
             },
             lost: vec![0, 3],
             interrupts: vec![5, 6],
+            tuning: None,
         }
     }
 

@@ -37,6 +37,12 @@ impl Observer for Terminal {
         }
     }
 
+    fn detail(&self, words: &str) {
+        if output::verbose() {
+            output::note(words);
+        }
+    }
+
     fn warn(&self, words: &str) {
         output::say(words);
     }

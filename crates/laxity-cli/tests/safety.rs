@@ -38,6 +38,14 @@ fn ended_by(end: impl FnOnce(&Running)) -> Option<(std::process::Output, serde_j
     Some((ended, manifest(&out)))
 }
 
+/// How many CPUs this process may use, and the last of them.
+fn cpus() -> (usize, String) {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let last = allowed.expect("Linux has it").trim().rsplit(['-', ',']).next().expect("one at least");
+    (std::thread::available_parallelism().map_or(1, std::num::NonZero::get), last.to_owned())
+}
+
 fn program(running: &Running) -> i32 {
     i32::try_from(running.0.id()).expect("a process id")
 }
@@ -94,6 +102,128 @@ fn sigkill_of_a_worker_ends_the_run() {
 fn sigterm_of_the_guardian_ends_the_run() {
     let Some((_, manifest)) = ended_by(|_| kill(guardians()[0], libc::SIGTERM)) else { return };
     assert_eq!(manifest["runs"][0]["status"]["reason"], "the guardian was asked to terminate");
+}
+
+/// A run of a minute on the last CPU, on a machine that is made quiet for it.
+fn quiet_run(set: &Path, out: &Path) -> Command {
+    let (_, last) = cpus();
+    let mut command = laxity();
+    command.args(["run", "--quiet-machine", "--verbose", "--scheduler", "p-rm", "--duration", "60s"]);
+    command.arg("--cpus").arg(format!("{last}-{last}")).arg("--out").arg(out).arg(set);
+    command
+}
+
+/// Starts such a run once it is seen that the machine is quiet; nothing where none can be made.
+fn started_quietly(set: &Path, out: &Path, before: &HostState) -> Option<Running> {
+    if !can_run(&["p-rm"]) {
+        return None;
+    }
+    let running = Running::start(&mut quiet_run(set, out), 4);
+    let meanwhile = HostState::now();
+    assert_eq!(meanwhile.latency, before.latency.as_ref().map(|_| vec![0; 4]), "no latency is allowed");
+    assert!(meanwhile.governors.iter().all(|(_, governor)| governor == "performance"), "{meanwhile:?}");
+    match before.interrupts.is_empty() || cpus().0 == 1 {
+        true => eprintln!("SKIPPED: interrupts: there are none here, or no CPU to move them to"),
+        false => assert_ne!(meanwhile.interrupts, before.interrupts, "interrupts go elsewhere"),
+    }
+    Some(running)
+}
+
+/// Ends such a run somehow, and checks the host. Returns what the program said and its manifest.
+fn quiet_run_ended_by(end: impl FnOnce(&Running)) -> Option<(Output, serde_json::Value)> {
+    let _machine = machine();
+    let before = HostState::now();
+    let (directory, set) = small_set();
+    let out = directory.path().join("out");
+    let running = started_quietly(&set, &out, &before)?;
+    end(&running);
+    let ended = running.end();
+    wait_until("all processes are gone", || laxity_processes(|_| true).is_empty());
+    assert_eq!(HostState::now(), before);
+    Some((ended, manifest(&out)))
+}
+
+#[test]
+fn a_quiet_machine_is_put_back_and_what_was_set_is_kept() {
+    let Some((ended, manifest)) = quiet_run_ended_by(|running| kill(program(running), libc::SIGINT)) else {
+        return;
+    };
+    let of = |name: &str| -> Vec<String> {
+        let said = manifest["runs"][0]["quiet"][name].as_array().expect("a list");
+        said.iter().map(|said| said.as_str().expect("words").to_owned()).collect()
+    };
+    let (set, not_set) = (of("set"), of("not_set"));
+    for about in ["governor", "/dev/cpu_dma_latency", "interrupt"] {
+        let said = set.iter().chain(&not_set).filter(|said| said.contains(about));
+        assert!(said.count() > 0, "{about}: {set:?} {not_set:?}");
+    }
+    // --verbose says the same.
+    for said in set.iter().map(|said| format!("quiet machine: {said}")) {
+        assert!(words(&ended).contains(&said), "{said}: {}", words(&ended));
+    }
+    for said in not_set.iter().map(|said| format!("quiet machine, not set: {said}")) {
+        assert!(words(&ended).contains(&said), "{said}: {}", words(&ended));
+    }
+    // As the machine was before the run.
+    let tuning = &manifest["machine"]["tuning"];
+    assert_ne!(tuning["cpu_dma_latency_us"], 0, "{tuning}");
+}
+
+#[test]
+fn sigkill_of_the_program_leaves_no_quiet_machine_behind() {
+    quiet_run_ended_by(|running| kill(program(running), libc::SIGKILL));
+}
+
+#[test]
+fn sigkill_of_the_guardian_leaves_no_quiet_machine_behind() {
+    let Some((ended, manifest)) = quiet_run_ended_by(|_| kill(guardians()[0], libc::SIGKILL)) else { return };
+    assert_eq!(manifest["runs"][0]["status"]["state"], "interrupted", "{}", words(&ended));
+}
+
+#[test]
+fn a_quiet_machine_that_a_massacre_leaves_is_put_back_by_the_next_run() {
+    let _machine = machine();
+    let before = HostState::now();
+    let (directory, set) = small_set();
+    let Some(running) = started_quietly(&set, &directory.path().join("out"), &before) else { return };
+    kill(guardians()[0], libc::SIGSTOP);
+    kill(program(&running), libc::SIGKILL);
+    kill(guardians()[0], libc::SIGKILL);
+    running.end();
+    wait_until("all processes are gone", || laxity_processes(|_| true).is_empty());
+    assert_eq!(HostState::now().latency, before.latency, "the kernel has forgotten it with the process");
+    let mut next = laxity();
+    next.args(["run", "--scheduler", "g-rm", "--duration", "100ms", "--out"])
+        .arg(directory.path().join("next"));
+    let ended = output(next.arg(&set));
+    assert!(ended.status.success(), "{}", words(&ended));
+    assert!(words(&ended).contains("an earlier run was killed; restored"), "{}", words(&ended));
+    assert_eq!(HostState::now(), before);
+}
+
+/// Its memory stays, and it runs where no task does.
+#[test]
+fn the_guardian_keeps_out_of_the_way() {
+    let _machine = machine();
+    let before = HostState::now();
+    let (directory, set) = small_set();
+    let Some(running) = started_quietly(&set, &directory.path().join("out"), &before) else { return };
+    let status = std::fs::read_to_string(format!("/proc/{}/status", guardians()[0])).expect("it is there");
+    let of = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_else(|| panic!("no {name}: {status}")).trim().to_owned()
+    };
+    assert_ne!(of("VmLck:"), "0 kB");
+    let (count, last) = cpus();
+    if count > 1 {
+        let allowed = of("Cpus_allowed_list:");
+        assert!(!allowed.split(['-', ',']).any(|cpu| cpu == last), "{allowed}");
+    } else {
+        eprintln!("SKIPPED: there is no CPU without tasks");
+    }
+    kill(program(&running), libc::SIGINT);
+    running.end();
+    wait_until("all processes are gone", || laxity_processes(|_| true).is_empty());
 }
 
 /// A run whose program brings itself down once the tasks run; how it ended, if it could be made.

@@ -11,6 +11,9 @@ pub trait Observer: Send + Sync {
     /// What went well, such as what is done next. A caller may leave it out.
     fn note(&self, words: &str);
 
+    /// What a first reader can do without, such as what was set on the machine for a run. Nothing, unless a caller wants it.
+    fn detail(&self, _words: &str) {}
+
     /// What a user has to know in any case, such as what was put back on the machine.
     fn warn(&self, words: &str);
 
@@ -84,6 +87,10 @@ struct WarningsOnly(Arc<dyn Observer>);
 
 impl Observer for WarningsOnly {
     fn note(&self, _: &str) {}
+
+    fn detail(&self, words: &str) {
+        self.0.detail(words);
+    }
 
     fn warn(&self, words: &str) {
         self.0.warn(words);

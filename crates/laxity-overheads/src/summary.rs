@@ -4,6 +4,7 @@ use crate::recorder::{Missing, Recording};
 use crate::sample::Class;
 use crate::statistics::{Groups, Statistics};
 use laxity_kernel::rings::SampleKind;
+use laxity_trace::Tuning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,6 +33,10 @@ pub struct Summary {
     pub lost: Vec<u64>,
     /// Interrupts during the recording, by CPU.
     pub interrupts: Vec<u32>,
+    /// How the machine is set up for real-time work, as it was before the recording; absent where a manifest has it, and in
+    /// recordings of before this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
 }
 
 /// One kind of overhead of one class.
@@ -86,6 +91,7 @@ impl Summary {
             overheads,
             lost: recording.lost,
             interrupts: recording.interrupts,
+            tuning: None,
         }
     }
 

@@ -146,6 +146,7 @@ fn summary() -> Summary {
         },
         lost: vec![0, 3],
         interrupts: vec![5, 6],
+        tuning: None,
     }
 }
 

@@ -67,6 +67,7 @@ pub fn alone(
         attachment: None,
         foreign: None,
         recorded: false,
+        quiet: false,
         notes: vec![format!("each task alone on CPU {cpu} under SCHED_FIFO")],
     };
     Ok((plan, orders))

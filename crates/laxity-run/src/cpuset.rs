@@ -65,16 +65,27 @@ impl Hierarchy {
             .hint("mount one, e.g. `mount -t cgroup2 none /sys/fs/cgroup`"))
     }
 
+    /// The cells that are partitions of cgroup v2, as this process has made them, and whether they are isolated.
+    pub(crate) fn partitions<'a>(&self, cells: &'a [Cell]) -> Vec<(&'a Cell, bool)> {
+        let Hierarchy::V2(base) = self else { return Vec::new() };
+        let state = |(number, cell): (usize, &'a Cell)| {
+            let home = base.join(cgroup_of(std::process::id(), &number.to_string()));
+            Some((cell, read(&home.join("cpuset.cpus.partition")).ok()? == ISOLATED))
+        };
+        cells.iter().enumerate().filter_map(state).collect()
+    }
+
     /// Makes one cpuset per cell, writing every change into the journal first. `crews` says which cells have one process
-    /// between them. Returns how the tasks of each cell get there.
+    /// between them; `isolated`, whether a partition of cgroup v2 with one CPU is to be without load balancing, where the kernel
+    /// knows that. Returns how the tasks of each cell get there.
     pub fn confine(
         &self,
         cells: &[Cell],
-        crews: &[Vec<usize>],
+        (crews, isolated): (&[Vec<usize>], bool),
         machine: &CpuList,
         journal: &mut Journal,
     ) -> Result<Vec<Home>> {
-        let mut setup = Setup { journal, tag: std::process::id() };
+        let mut setup = Setup { journal, tag: std::process::id(), isolated };
         match self {
             Hierarchy::V1(base) => {
                 let cpusets = setup.v1(base, cells, machine)?;
@@ -112,6 +123,7 @@ pub fn remainder(cells: &[Cell], machine: &CpuList) -> Option<usize> {
 struct Setup<'a> {
     journal: &'a mut Journal,
     tag: u32,
+    isolated: bool,
 }
 
 impl Setup<'_> {
@@ -173,7 +185,8 @@ impl Setup<'_> {
                 let kind = if crate::fault::wanted("refuse", "threads") { "refused" } else { "threaded" };
                 write(&path.join("cgroup.type"), kind)?;
             }
-            partition(&path, cell)?;
+            // The CPUs of all isolated partitions have one root domain, so cells of several would not be apart.
+            partition(&path, cell, self.isolated && cell.cpus.len() == 1)?;
             homes.push(match of_threads {
                 true => Home { of_process: base.to_owned(), of_thread: Some(path.join("cgroup.threads")) },
                 false => Home { of_process: path, of_thread: None },
@@ -183,7 +196,7 @@ impl Setup<'_> {
     }
 
     fn make(&mut self, base: &Path, suffix: &str) -> Result<PathBuf> {
-        let path = base.join(format!("laxity-{}-{suffix}", self.tag));
+        let path = base.join(cgroup_of(self.tag, suffix));
         self.journal.record(Undo::RemoveCgroup { path: path.clone() })?;
         fs::create_dir(&path).map_err(|error| cannot("create", &path, &error))?;
         Ok(path)
@@ -199,16 +212,27 @@ impl Setup<'_> {
     }
 }
 
-/// Makes a cgroup (v2) a partition with the CPUs of a cell.
-fn partition(path: &Path, cell: &Cell) -> Result<()> {
+fn cgroup_of(guardian: u32, suffix: &str) -> String {
+    format!("laxity-{guardian}-{suffix}")
+}
+
+/// The states of partitions: with a root domain of its own, and without load balancing (since Linux 6.1).
+const ROOT: &str = "root";
+const ISOLATED: &str = "isolated";
+
+/// Makes a cgroup (v2) a partition with the CPUs of a cell: an isolated one, if that is wanted and the kernel takes it.
+fn partition(path: &Path, cell: &Cell, isolated: bool) -> Result<()> {
     write(&path.join("cpuset.cpus"), &cell.cpus.to_string())?;
     if !cell.memory_nodes.is_empty() {
         write(&path.join("cpuset.mems"), &cell.memory_nodes.to_string())?;
     }
     let partition = path.join("cpuset.cpus.partition");
-    write(&partition, "root")?;
+    if isolated && fs::write(&partition, ISOLATED).is_ok() && read(&partition)? == ISOLATED {
+        return Ok(());
+    }
+    write(&partition, ROOT)?;
     let state = read(&partition)?;
-    if state == "root" {
+    if state == ROOT {
         return Ok(());
     }
     Err(Diagnostic::environment(format!(

@@ -17,7 +17,7 @@ use laxity_kernel::RunningServer;
 use laxity_kernel::rings::{RECORD_BYTES, Record};
 use laxity_kernel::schedule::Recorded;
 use laxity_model::{Diagnostic, Duration, OnMiss, Result};
-use laxity_trace::{Counters, Disturbance, Job, JobOutcome, RunStatus};
+use laxity_trace::{Counters, Disturbance, Job, JobOutcome, QuietRecord, RunStatus};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -67,6 +67,8 @@ pub struct Executed {
     pub records: Option<RunRecords>,
     /// What else its CPUs did meanwhile, where the kernel says it.
     pub disturbance: Option<Disturbance>,
+    /// With `--quiet-machine`: what was set on the machine and put back behind the run.
+    pub quiet: Option<QuietRecord>,
 }
 
 /// What was recorded of a run's schedule.
@@ -139,8 +141,8 @@ pub fn execute(
     notes.extend(early(plan, &shared));
     notes.extend(turns(plan));
     let overruns = plan.uses_deadline().then(|| overrun_signals(plan, &shared));
-    let counters = end.counters;
-    Ok(Executed { jobs, status, not_measured, notes, overruns, counters, records, disturbance })
+    let (counters, quiet) = (end.counters, end.quiet);
+    Ok(Executed { jobs, status, not_measured, notes, overruns, counters, records, disturbance, quiet })
 }
 
 /// Under which name a schedule is missing among what was not measured.
@@ -334,6 +336,7 @@ impl Guardian {
                             notes: Vec::new(),
                             counters: BTreeMap::new(),
                             recording: None,
+                            quiet: None,
                         });
                     }
                 }

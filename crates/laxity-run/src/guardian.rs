@@ -10,6 +10,7 @@
 mod crews;
 mod ended;
 mod policy;
+mod quieting;
 mod recorder;
 
 use crate::busy::Busy;
@@ -21,11 +22,13 @@ use crate::journal::{Journal, Undo};
 use crate::messages::{End, FromGuardian, FromWorker, RecordingEnd, ToGuardian, WorkerOrders};
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
 use crate::private::PrivateDirectory;
+use crate::quiet::Quiet;
 use crate::sched::{self, Policy};
 use crate::shared::Shared;
 use crews::Crew;
 use laxity_kernel::schedule::observe;
 use laxity_model::{CpuList, Diagnostic, Result, cpus_named};
+use laxity_trace::QuietRecord;
 use policy::Attached;
 use recorder::Recorder;
 use std::collections::BTreeMap;
@@ -85,6 +88,8 @@ pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<Fil
         notes: Vec::new(),
         attached: None,
         foreign: None,
+        quiet: None,
+        quieted: None,
         records,
         recorder: None,
         not_recorded: None,
@@ -103,6 +108,7 @@ pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<Fil
             notes: std::mem::take(&mut guardian.notes),
             counters: std::mem::take(&mut guardian.counters),
             recording: guardian.recording.take().map(Ok).or(guardian.not_recorded.take().map(Err)),
+            quiet: guardian.quieted.take(),
         }),
         Err(error) => FromGuardian::Failed(error.into()),
     };
@@ -144,6 +150,9 @@ struct Guardian {
     not_recorded: Option<String>,
     recording: Option<RecordingEnd>,
     counters: BTreeMap<String, u64>,
+    /// What `--quiet-machine` has set, while it is; and what there is to be said of it.
+    quiet: Option<Quiet>,
+    quieted: Option<QuietRecord>,
     /// Once released: whose threads they are, and when.
     threads: Vec<(usize, i32)>,
     t0_ns: u64,
@@ -154,6 +163,7 @@ impl Guardian {
     /// Runs the plan to its end, an interruption or an error; the time since the release in ns.
     fn carry_out(&mut self, plan: &Plan) -> Result<u64> {
         let crews = self.confine(plan)?;
+        self.make_quiet(plan)?;
         self.settle_afterwards(plan)?;
         if let Some(attachment) = &plan.attachment {
             let attached = self.attached.insert(Attached::attach(attachment)?);
@@ -175,6 +185,7 @@ impl Guardian {
             let cpus = plan.cells.iter().flat_map(|cell| cell.cpus.iter()).collect();
             self.busy = Some(Busy::start(plan.busy, &cpus)?);
         }
+        self.keep_away(plan);
         self.record(plan, &threads);
         let t0_ns = self.admit_all(plan, &threads)?;
         if self.cut_short.is_some() {
@@ -262,7 +273,8 @@ impl Guardian {
     /// processes.
     fn make_cpusets(&mut self, plan: &Plan, together: &[Vec<usize>], machine: &CpuList) -> Result<Vec<Crew>> {
         let hierarchy = Hierarchy::find()?;
-        let why = match hierarchy.confine(&plan.cells, together, machine, &mut self.journal) {
+        let isolated = quieting::may_be_isolated(plan);
+        let why = match hierarchy.confine(&plan.cells, (together, isolated), machine, &mut self.journal) {
             Ok(homes) => return Ok(crews::with_homes(together, &homes)),
             Err(why) => why,
         };
@@ -271,7 +283,7 @@ impl Guardian {
             return Err(why);
         }
         self.undo();
-        let homes = hierarchy.confine(&plan.cells, &apart, machine, &mut self.journal)?;
+        let homes = hierarchy.confine(&plan.cells, (&apart, isolated), machine, &mut self.journal)?;
         self.notes.push(format!(
             "groups that are spread over cells have a process in each, which share their memory, as there are no cpusets \
              for single threads here: {}",
@@ -476,6 +488,7 @@ impl Guardian {
                 }
             }
         }
+        drop(self.quiet.take());
         self.undo();
     }
 

@@ -49,11 +49,27 @@ pub enum Undo {
         /// The program.
         program: Identity,
     },
+    /// Write back what files of the kernel had, which may be as they were or gone.
+    Restore {
+        /// The directory that they are below.
+        directory: PathBuf,
+        /// As they were.
+        files: Vec<FileAsItWas>,
+    },
     /// Detach the scheduler that such a program has left behind.
     Detach {
         /// How many had been attached since boot before it, if the kernel counts them.
         before: Option<u64>,
     },
+}
+
+/// What a file had before it was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAsItWas {
+    /// Below the directory of its step.
+    pub file: PathBuf,
+    /// The value that it had.
+    pub value: String,
 }
 
 /// The changes made so far.
@@ -119,6 +135,7 @@ impl Undo {
     fn path(&self) -> &Path {
         match self {
             Undo::Write { path, .. } | Undo::RemoveCgroup { path } => path,
+            Undo::Restore { directory, .. } => directory,
             Undo::Settle { .. } | Undo::Affinities { .. } | Undo::EndProgram { .. } => Path::new("/proc"),
             Undo::Detach { .. } => Path::new("/sys/kernel/sched_ext"),
         }
@@ -134,16 +151,39 @@ impl Undo {
             }
             Undo::EndProgram { program } => program.end(),
             Undo::Detach { before } => started::detach(*before).map(|_| ()),
-            Undo::Affinities { threads } => {
-                let mut outcome = Ok(());
-                // All of them, even if one cannot be.
-                for thread in threads {
-                    outcome = outcome.and(thread.restore());
-                }
-                outcome
-            }
+            Undo::Affinities { threads } => each(threads.iter().map(PinnedThread::restore)),
+            Undo::Restore { directory, files } => each(files.iter().map(|file| file.restore(directory))),
         }
     }
+}
+
+/// Does all, even if one fails; the first failure.
+fn each(steps: impl Iterator<Item = io::Result<()>>) -> io::Result<()> {
+    let mut outcome = Ok(());
+    for step in steps {
+        outcome = outcome.and(step);
+    }
+    outcome
+}
+
+impl FileAsItWas {
+    /// Nothing is to be done for a file that was never changed, as the kernel refused it or the maker was killed before, and for
+    /// one whose CPU or device is gone.
+    fn restore(&self, directory: &Path) -> io::Result<()> {
+        let path = directory.join(&self.file);
+        match fs::read_to_string(&path) {
+            Ok(now) if now.trim() == self.value => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            _ => overwrite(&path, &self.value)
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.file.shown()))),
+        }
+    }
+}
+
+/// Writes a file that is there.
+pub(crate) fn overwrite(path: &Path, value: &str) -> io::Result<()> {
+    use io::Write;
+    fs::OpenOptions::new().write(true).truncate(true).open(path)?.write_all(value.as_bytes())
 }
 
 /// Ends what runs in a cgroup and removes it; processes take a moment to leave.
@@ -197,6 +237,12 @@ fn not_believed(file: &Path, why: &str) -> Diagnostic {
 /// Undoes what killed guardians left behind. The caller holds the machine lock. Returns the paths restored.
 pub fn recover(directory: &PrivateDirectory) -> Result<Vec<PathBuf>> {
     recover_if(directory, permitted::check)
+}
+
+/// The same, whatever their journals name.
+#[cfg(test)]
+pub(crate) fn recover_anything(directory: &PrivateDirectory) -> Result<Vec<PathBuf>> {
+    recover_if(directory, |_| Ok(()))
 }
 
 /// Undoes the steps of killed guardians, of each journal all or, should one not be permitted, none.

@@ -31,6 +31,7 @@ mod overrun;
 mod perf;
 mod plan;
 mod private;
+mod quiet;
 mod remembered_thread;
 mod runtime_dir;
 mod sched;

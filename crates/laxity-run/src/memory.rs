@@ -9,6 +9,16 @@ pub fn available_memory() -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// Keeps all memory of this process, now and later, where it is.
+pub fn lock_memory() -> Result<()> {
+    // SAFETY: changes only how this process's pages are kept.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
+        return Ok(());
+    }
+    Err(Diagnostic::environment(format!("cannot lock memory: {}", std::io::Error::last_os_error()))
+        .hint("run as root, or raise the limit on locked memory (ulimit -l)"))
+}
+
 /// Checks that all working sets fit into the memory that is free now: they are locked for the whole run. Each has
 /// words for its owner.
 pub fn check_memory(working_sets: &[(String, u64)]) -> Result<()> {

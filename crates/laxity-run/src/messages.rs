@@ -3,6 +3,7 @@
 use crate::plan::{Plan, PlannedTask};
 use laxity_kernel::RunningServer;
 use laxity_model::{CpuList, Diagnostic, Failure, OnMiss};
+use laxity_trace::QuietRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -45,6 +46,8 @@ pub struct End {
     pub counters: BTreeMap<String, u64>,
     /// The end of the recording, if the schedule was to be recorded; or why there is none.
     pub recording: Option<Result<RecordingEnd, String>>,
+    /// What `--quiet-machine` has set, and put back by now; nothing where it was not asked for, or did not come to it.
+    pub quiet: Option<QuietRecord>,
 }
 
 /// What belongs to the records of a schedule.

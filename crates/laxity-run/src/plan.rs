@@ -209,6 +209,8 @@ pub struct Plan {
     pub foreign: Option<String>,
     /// Whether the schedule is recorded.
     pub recorded: bool,
+    /// Whether the machine is made quiet for the run, as far as it can be (`--quiet-machine`).
+    pub quiet: bool,
     /// What a reader of the results should know.
     pub notes: Vec<String>,
 }
@@ -269,6 +271,7 @@ pub fn plan(
             | LinuxScheduler::Fair(_) => None,
         },
         recorded: false,
+        quiet: false,
         notes: Vec::new(),
     };
     for cell in cells.iter().filter(|cell| !cell.tasks.is_empty()) {

@@ -17,6 +17,7 @@ use crate::abort::Alarm;
 use crate::channel::Channel;
 use crate::clock::{monotonic_ns, sleep_precisely, sleep_until, thread_cpu_ns};
 use crate::cpuset;
+use crate::memory::lock_memory;
 use crate::messages::{Entry, FromWorker, OrderedTask, WorkerOrders};
 use crate::overrun::{OverrunCount, count_signals};
 use crate::perf::ThreadCounters;
@@ -182,15 +183,6 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     let tids = receiver.iter().take(expected).collect::<Result<Vec<_>>>()?;
     let members = tids.iter().map(|&(position, tid)| (tid, policies[&position])).collect();
     Ok(Started { tids, threads, members, end })
-}
-
-fn lock_memory() -> Result<()> {
-    // SAFETY: changes only how this process's pages are kept.
-    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
-        return Ok(());
-    }
-    Err(Diagnostic::environment(format!("cannot lock memory: {}", io::Error::last_os_error()))
-        .hint("run as root, or raise the limit on locked memory (ulimit -l)"))
 }
 
 /// The thread's whole work.

@@ -16,6 +16,7 @@ mod events_file;
 mod job;
 mod jobs_file;
 mod machine;
+mod machine_files;
 mod metrics;
 mod miss_cause;
 mod results;
@@ -24,6 +25,7 @@ mod schedule;
 mod schema;
 mod segments;
 mod timestamp;
+mod tuning;
 mod whole_file;
 
 pub use activities_file::KernelActivity;
@@ -52,9 +54,10 @@ pub use metrics::{
 pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{
     ALONE, BackgroundRecord, Host, Machine, Manifest, NOT_SIMULATED, NOT_VERIFIED, OverrunRecord, PlacedBin,
-    PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,
+    PlacementRecord, QuietRecord, RESULTS_VERSION, Results, Run, RunStatus,
 };
 pub use schedule::{RuleRecord, ScheduleRecord, SpanRecord, VerificationRecord};
 pub use schema::{manifest_schema, summary_schema};
 pub use segments::{Activity, Segment, SegmentBuilder, Segments, segments};
 pub use timestamp::rfc3339;
+pub use tuning::{IdleState, IrqAffinity, Partition, Tuning, irq_affinities, ranges};

@@ -1,9 +1,10 @@
 //! What a reader of results should know of the machine, read from `/proc` and `/sys`.
 
 use crate::Machine;
-use laxity_model::{CacheKind, Core, Platform, Speed, cpus_named};
+use crate::machine_files::Files;
+use crate::tuning::Tuning;
+use laxity_model::{CacheKind, Core, CpuList, Platform, Speed, cpus_named};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// What is written where this machine does not say.
@@ -34,6 +35,7 @@ impl Machine {
             caches: caches(platform),
             memory_bytes: None,
             facts: slow.then(|| ("core_speeds".to_owned(), speeds())).into_iter().collect(),
+            tuning: None,
         }
     }
 
@@ -61,6 +63,7 @@ impl Machine {
             caches: caches(platform),
             memory_bytes: files.memory_bytes(),
             facts: files.facts(),
+            tuning: Some(Tuning::read(root, &platform.cpus())),
         }
     }
 }
@@ -84,24 +87,7 @@ fn caches(platform: &Platform) -> Vec<String> {
     platform.caches().iter().map(line).collect()
 }
 
-/// The files of `/proc` and `/sys` under a root.
-struct Files<'a> {
-    root: &'a Path,
-}
-
 impl Files<'_> {
-    fn text(&self, path: &str) -> Option<String> {
-        let bytes = fs::read(self.root.join(path)).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// The trimmed content of a small file, if there is any. Device tree strings end in NUL.
-    fn line(&self, path: &str) -> Option<String> {
-        let text = self.text(path)?;
-        let line = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-        (!line.is_empty()).then(|| line.to_owned())
-    }
-
     /// The first value of a key in `/proc/cpuinfo`.
     fn cpuinfo(&self, key: &str) -> Option<String> {
         let text = self.text("proc/cpuinfo")?;
@@ -163,14 +149,13 @@ impl Files<'_> {
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
-        let governor = self.line("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
         let huge_pages = self.line("sys/kernel/mm/transparent_hugepage/enabled");
         let facts = [
             ("virtualization", self.virtualization()),
             ("preemption", self.preemption()),
             ("kernel_build", self.line("proc/sys/kernel/version")),
             ("clocksource", self.line("sys/devices/system/clocksource/clocksource0/current_clocksource")),
-            ("cpufreq_governor", governor),
+            ("cpufreq_governor", self.governor()),
             ("turbo_boost", self.turbo_boost()),
             ("smt_active", self.line("sys/devices/system/cpu/smt/active")),
             ("isolated_cpus", self.isolated()),
@@ -183,6 +168,16 @@ impl Files<'_> {
             (name.to_owned(), value.unwrap_or_else(|| UNKNOWN.to_owned()))
         };
         facts.into_iter().map(known).collect()
+    }
+
+    /// The governor of all CPUs; each with its CPUs, where they have several.
+    fn governor(&self) -> Option<String> {
+        let governors = self.governors();
+        let with_cpus = |(governor, cpus): (&String, &CpuList)| format!("{governor} ({})", cpus_named(cpus));
+        match governors.len() {
+            0 | 1 => governors.into_keys().next(),
+            _ => Some(governors.iter().map(with_cpus).collect::<Vec<_>>().join(", ")),
+        }
     }
 
     fn turbo_boost(&self) -> Option<String> {
@@ -210,17 +205,8 @@ fn chosen(list: &str, open: char, close: char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine_files::tree;
     use laxity_model::{Cache, Core, Speed};
-
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().expect("temporary directory");
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().expect("has a parent")).expect("creates");
-            fs::write(path, text).expect("writes");
-        }
-        root
-    }
 
     fn platform() -> Platform {
         let cores = (0..2).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
@@ -258,6 +244,17 @@ mod tests {
         assert_eq!((fact("preemption"), fact("transparent_hugepages")), ("full", "madvise"));
         assert_eq!((fact("turbo_boost"), fact("isolated_cpus")), ("off", "none"));
         assert_eq!((fact("clocksource"), fact("cpufreq_governor")), ("unknown", "unknown"));
+    }
+
+    #[test]
+    fn the_governor_is_that_of_all_cpus() {
+        let governor = |of_cpu_1: &str| {
+            let file = |cpu: u32| format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
+            let root = tree(&[(file(0).as_str(), "performance\n"), (file(1).as_str(), of_cpu_1)]);
+            Machine::read(root.path(), &platform()).facts["cpufreq_governor"].clone()
+        };
+        assert_eq!(governor("performance\n"), "performance");
+        assert_eq!(governor("powersave\n"), "performance (CPU 0), powersave (CPU 1)");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a run leaves behind: the manifest (what ran, where and how) and the jobs.
 
-use crate::{AnalysisRecord, Disturbance, Job, ScheduleRecord};
+use crate::{AnalysisRecord, Disturbance, Job, ScheduleRecord, Tuning};
 use laxity_model::{CpuList, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -106,6 +106,15 @@ pub struct OverrunRecord {
     pub throttled: Option<u64>,
 }
 
+/// What `--quiet-machine` has changed for a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QuietRecord {
+    /// What was set, in words. It was put back behind the run.
+    pub set: Vec<String>,
+    /// What could not be set, with the reason.
+    pub not_set: Vec<String>,
+}
+
 /// One scheduler, one task set, one repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
@@ -146,6 +155,9 @@ pub struct Run {
     /// What else its CPUs did while it was made; nothing where that is not known, or it was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
+    /// With `--quiet-machine`: what was set on the machine while it was made, and put back behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<QuietRecord>,
     /// How many jobs it has, in the manifest, where the jobs are not. Absent in results of before this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_count: Option<u64>,
@@ -173,6 +185,7 @@ impl Run {
             overruns: None,
             schedule: None,
             disturbance: None,
+            quiet: None,
             job_count: None,
             jobs: Vec::new(),
         }
@@ -222,6 +235,9 @@ pub struct Machine {
     pub memory_bytes: Option<u64>,
     /// What else a reader should know (virtualization, governor, clock source), by name.
     pub facts: BTreeMap<String, String>,
+    /// How it is set up for real-time work, as it was before the runs; absent in simulations and in results of before this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
 }
 
 fn none_if_zero<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<u64>, D::Error> {

@@ -78,6 +78,13 @@ pub struct RunningArguments {
     /// Background threads that want the same CPUs all the time, beside the tasks
     #[arg(help_heading = "Workload", long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=1_000))]
     pub busy: u32,
+    /// Make the CPUs of the runs quiet while they are made, as far as this machine lets it, and put all back
+    ///
+    /// Frequency governor performance, no idle state with an exit latency, interrupts on other CPUs if there are any, isolated
+    /// partitions for SCHED_FIFO cells of one CPU (cgroup v2). What was set and what could not be is in the manifest, and said
+    /// with --verbose.
+    #[arg(help_heading = "Machine", long)]
+    pub quiet_machine: bool,
     /// Exit with 1 if jobs miss deadlines (compare: under the scheduler that it recommends)
     #[arg(help_heading = "Output", long)]
     pub fail_on_miss: bool,

@@ -129,6 +129,7 @@ fn settings(arguments: &RunningArguments, (name, repeat): (&str, u32)) -> Settin
         calibration: arguments.calibration.clone(),
         on_miss: arguments.on_miss,
         busy: arguments.busy,
+        quiet_machine: arguments.quiet_machine,
         budget_margin: arguments.budget_margin,
         budget_mode: arguments.policy.budget,
         batching: arguments.policy.batching,

@@ -286,6 +286,14 @@ fn wrong_options_of_simulations_are_refused() {
     let with = |more: &[&'static str]| [&["simulate", "s.toml"], more].concat();
     bench.refuses(&with(&["--gantt", "--json"]), &["--gantt", "--json"]);
     bench.refuses(&with(&["--events"]), &["--out"]);
+    let quiet =
+        ["--quiet-machine is for commands that run tasks", "`laxity simulate` runs none", "leave it out"];
+    bench.refuses(&with(&["--quiet-machine"]), &quiet);
+    bench.refuses(
+        &["analyze", "s.toml", "--quiet-machine"],
+        &["--quiet-machine", "`laxity analyze` runs none"],
+    );
+    bench.refuses(&["study", "s.toml", "--quiet-machine"], &["--real"]);
     bench.refuses(&with(&["--force"]), &["--force", "--out", "--perfetto"]);
     bench.refuses(&with(&["--gantt", "--from", "9ms", "--to", "3ms"]), &["--from 9ms", "--to 3ms", "empty"]);
     bench.refuses(

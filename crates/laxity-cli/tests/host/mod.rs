@@ -78,6 +78,12 @@ pub struct HostState {
     affinity_of_init: String,
     affinity_of_ours: String,
     real_time_threads: Vec<String>,
+    /// Of each CPU that has one.
+    pub governors: Vec<(PathBuf, String)>,
+    /// Where each interrupt may come, those that are set up later among them.
+    pub interrupts: Vec<(PathBuf, String)>,
+    /// What `/dev/cpu_dma_latency` says: the least that is asked for now.
+    pub latency: Option<Vec<u8>>,
 }
 
 impl HostState {
@@ -108,8 +114,29 @@ impl HostState {
             affinity_of_init: allowed("/proc/1/status"),
             affinity_of_ours: allowed("/proc/self/status"),
             real_time_threads: real_time_threads(),
+            governors: each("/sys/devices/system/cpu", "cpu", "cpufreq/scaling_governor"),
+            interrupts: interrupts(),
+            latency: fs::read("/dev/cpu_dma_latency").ok(),
         }
     }
+}
+
+fn interrupts() -> Vec<(PathBuf, String)> {
+    let default = PathBuf::from("/proc/irq/default_smp_affinity");
+    let later = fs::read_to_string(&default).ok().map(|mask| (default, mask.trim().to_owned()));
+    each("/proc/irq", "", "smp_affinity_list").into_iter().chain(later).collect()
+}
+
+/// What a file says in each subdirectory with such a name, where it is there.
+fn each(directory: &str, prefix: &str, file: &str) -> Vec<(PathBuf, String)> {
+    let mut paths = entries(Path::new(directory), prefix);
+    paths.sort();
+    let with_text = |path: PathBuf| {
+        let path = path.join(file);
+        let text = fs::read_to_string(&path).ok()?.trim().to_owned();
+        Some((path, text))
+    };
+    paths.into_iter().filter_map(with_text).collect()
 }
 
 fn entries(directory: &Path, prefix: &str) -> Vec<PathBuf> {

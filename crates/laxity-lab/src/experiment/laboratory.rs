@@ -12,7 +12,7 @@ use crate::overheads::Subject;
 use crate::simulation::{Beside, Budgets, Conditions, simulate_beside};
 use laxity_model::{Duration, Platform, Result, TaskSet, plural};
 use laxity_run::{JobOrder, Plan, Progress, RunRecords};
-use laxity_trace::{NOT_SIMULATED, NOT_VERIFIED, ResultsDirectory, Run, RunStatus, RunSummary};
+use laxity_trace::{NOT_SIMULATED, NOT_VERIFIED, QuietRecord, ResultsDirectory, Run, RunStatus, RunSummary};
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -42,6 +42,7 @@ impl Laboratory<'_> {
                 } else {
                     self.make(&mut run, *work, &mut steps, directory.path())?;
                     self.say_not_recorded(&run, &mut said);
+                    self.say_quiet(&run, &mut said);
                 }
             }
             directory.append_run(&run)?;
@@ -120,6 +121,7 @@ impl Laboratory<'_> {
         match executed {
             Ok(executed) => {
                 run.disturbance = executed.disturbance;
+                run.quiet = executed.quiet;
                 run.status = executed.status;
                 run.not_measured = executed.not_measured;
                 run.not_measured
@@ -208,12 +210,19 @@ impl Laboratory<'_> {
             Work::Alone => {
                 let cpu = self.cases.settings.platform().cores().last().expect("a platform has CPUs").cpu;
                 let order = |id, index| self.workload.order_of(set, id, index, seed);
-                laxity_run::alone(set, cpu, settings.alone.unwrap_or_default(), settings.runs.seed, order)
-                    .map(Some)
+                let alone = laxity_run::alone(
+                    set,
+                    cpu,
+                    settings.alone.unwrap_or_default(),
+                    settings.runs.seed,
+                    order,
+                );
+                alone.map(|(plan, orders)| Some((Plan { quiet: settings.quiet_machine, ..plan }, orders)))
             }
             Work::Together(part) => {
                 let Ok(mut plan) = self.parts[part].plan.clone() else { return Ok(None) };
                 plan.recorded = settings.record;
+                plan.quiet = settings.quiet_machine;
                 let orders =
                     |task: &laxity_run::PlannedTask| self.workload.orders(set, task.id, seed, plan.duration);
                 let orders = plan.tasks.iter().map(orders).collect();
@@ -230,6 +239,19 @@ impl Laboratory<'_> {
                 run.scheduler
             ));
             said.push(why.clone());
+        }
+    }
+
+    /// Says what was set on the machine for a run and what could not be: each once.
+    fn say_quiet(&self, run: &Run, said: &mut Vec<String>) {
+        let Some(QuietRecord { set, not_set }) = &run.quiet else { return };
+        let set = set.iter().map(|what| format!("quiet machine: {what}"));
+        let not_set = not_set.iter().map(|what| format!("quiet machine, not set: {what}"));
+        for words in set.chain(not_set) {
+            if !said.contains(&words) {
+                self.settings.runs.caller.observer.detail(&words);
+                said.push(words);
+            }
         }
     }
 

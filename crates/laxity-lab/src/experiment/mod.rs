@@ -56,6 +56,8 @@ pub struct Settings {
     pub on_miss: OnMiss,
     /// How many background threads are always ready beside the tasks.
     pub busy: u32,
+    /// Whether the machine is made quiet for each run, as far as it can be, and put back behind it.
+    pub quiet_machine: bool,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
     /// Laxity's own policies: what happens to a job that has used up its budget.
@@ -84,6 +86,7 @@ impl Settings {
             calibration: None,
             on_miss: OnMiss::Continue,
             busy: 0,
+            quiet_machine: false,
             budget_margin: BudgetMargin::default(),
             budget_mode: BudgetMode::Throttle,
             batching: true,

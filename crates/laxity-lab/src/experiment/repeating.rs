@@ -84,6 +84,7 @@ mod tests {
             counters: BTreeMap::new(),
             records: None,
             disturbance: Some(disturbance),
+            quiet: None,
         }
     }
 

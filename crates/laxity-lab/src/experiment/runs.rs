@@ -68,6 +68,9 @@ pub fn manifest(cases: &Cases<'_>, settings: &Settings, workload: &Workload, run
     if settings.busy > 0 {
         own.insert("busy".to_owned(), settings.busy.to_string());
     }
+    if settings.quiet_machine {
+        own.insert("quiet-machine".to_owned(), "on".to_owned());
+    }
     if cases.schedulers.iter().any(|scheduler| scheduler.policy().is_some()) {
         own.extend(policy_options(cases, settings));
     }

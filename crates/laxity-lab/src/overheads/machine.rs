@@ -5,6 +5,7 @@ use super::recording::{Probes, record_during};
 use laxity_kernel::rings::Record;
 use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, is_begun};
 use laxity_overheads::{Class, Options, Recorded, SamplesFile};
+use laxity_trace::Tuning;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -47,6 +48,7 @@ impl MachineOverheads {
         directory: Option<&OutputDirectory>,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Self)> {
+        let tuning = Tuning::of_this_machine(&laxity_run::online_cpus()?);
         let mut recorder = probes.attach()?;
         let file = |directory: &OutputDirectory| SamplesFile {
             directory: directory.clone(),
@@ -60,7 +62,8 @@ impl MachineOverheads {
             }
         };
         let (done, recorded) = record_during(&mut recorder, &options, note, work);
-        let (done, recorded) = (done?, recorded?);
+        let (done, mut recorded) = (done?, recorded?);
+        recorded.summary.tuning = Some(tuning);
         Ok((done, MachineOverheads { recorded, threads }))
     }
 

@@ -138,6 +138,7 @@ fn simulated(id: u32, beside: &Beside<'_>, simulation: &Simulation<'_>, control:
         job_count: None,
         schedule: None,
         disturbance: None,
+        quiet: None,
         ..beside.run.clone()
     };
     match simulation.simulate(Keep { jobs: true, ..Keep::default() }, control) {

@@ -181,6 +181,7 @@ mod tests {
             cap: Cap(300),
             kind: Kind::Schedules,
             place: Where::Here,
+            quiet_machine: false,
             machines: Machines {
                 program: "/nonexistent".into(),
                 kernel: KernelChoice::File("/nonexistent".into()),

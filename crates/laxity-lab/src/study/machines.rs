@@ -128,6 +128,9 @@ impl Batch<'_> {
         if machines.deterministic && *kind != Kind::Schedules {
             words.push("--counted".to_owned());
         }
+        if self.sweep.quiet_machine {
+            words.push("--quiet-machine".to_owned());
+        }
         // Words on their way out disturb a machine that counts.
         if machines.quiet || machines.deterministic {
             words.push("--quiet".to_owned());

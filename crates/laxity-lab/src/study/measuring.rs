@@ -87,6 +87,7 @@ impl Sweep {
             record: self.kind == Kind::Schedules,
             overheads: self.kind.probes(),
             demand_model: DemandModel::CpuTime,
+            quiet_machine: self.quiet_machine,
             ..Conditions::plain(platform)
         }
     }

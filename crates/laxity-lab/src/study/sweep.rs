@@ -99,6 +99,8 @@ pub struct Sweep {
     pub kind: Kind,
     /// Where they are measured.
     pub place: Where,
+    /// Whether the machine that measures is made quiet for each run.
+    pub quiet_machine: bool,
     /// The virtual machines, where they are measured in such.
     pub machines: Machines,
     /// The study's directory.
@@ -113,7 +115,7 @@ impl Sweep {
 
     /// All that the trials of a directory were measured with: they are only taken together with such.
     pub(super) fn description(&self) -> Value {
-        json!({
+        let mut description = json!({
             "version": 2,
             "study": self.kind.name(),
             "duration": self.duration.to_string(),
@@ -126,7 +128,11 @@ impl Sweep {
                 Where::Machines => "virtual machines",
                 Where::Counted => "virtual machines that count instructions",
             },
-        })
+        });
+        if self.quiet_machine {
+            description["quiet-machine"] = json!(true);
+        }
+        description
     }
 
     /// What is measured and under which load, in words.

@@ -171,6 +171,7 @@ pub fn results(task_sets: &[TaskSet], mut runs: Vec<Run>, cores: u32) -> Results
             facts: [("virtualization", "kvm"), ("governor", "none"), ("clock_source", "kvm-clock")]
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
                 .into(),
+            tuning: None,
         },
         task_sets: task_sets.iter().map(TaskSet::to_json_value).collect(),
         options: [("demand", "0.9"), ("demand_model", "cpu-time"), ("budget_margin", "5%")]

@@ -1,14 +1,19 @@
 //! What a journal may name: files of the kernel that laxity changes, and cgroups that it makes. A journal that
 //! names anything else is refused, also if it is in the right directory.
 
-use super::Undo;
-use laxity_model::ShownPath as _;
+use super::{FileAsItWas, Undo};
+use laxity_model::{CpuList, ShownPath as _};
 use rustix::fs::{Mode, OFlags, fstatfs, open};
 use std::path::{Component, Path};
 
 /// `CGROUP_SUPER_MAGIC` and `CGROUP2_SUPER_MAGIC` of linux/magic.h.
 const CGROUP: [i64; 2] = [0x0027_e0eb, 0x6367_7270];
-/// The files that runs change, with the values that they put back.
+/// `PROC_SUPER_MAGIC` and `SYSFS_MAGIC`.
+const PROC: i64 = 0x9fa0;
+const SYS: i64 = 0x6265_6572;
+/// No governor has a longer name (CPUFREQ_NAME_LEN of linux/cpufreq.h).
+const GOVERNOR_LONGEST: usize = 16;
+/// The files of cgroups that runs change, with the values that they put back.
 const FILES: [(&str, &[&str]); 2] =
     [("cpuset.sched_load_balance", &["0", "1"]), ("cgroup.subtree_control", &["-cpuset"])];
 /// How the cgroups that runs make begin.
@@ -30,6 +35,15 @@ pub(super) fn check(step: &Undo) -> Result<(), String> {
             // One that is gone has a parent still.
             allow(path, is_own && path.parent().is_some_and(is_of_cgroups))
         }
+        Undo::Restore { directory, files } => {
+            let (magic, is_known): (i64, fn(&FileAsItWas) -> bool) = match directory.to_str() {
+                Some("/proc/irq") => (PROC, is_affinity),
+                Some("/sys/devices/system/cpu") => (SYS, is_governor),
+                _ => return allow(directory, false),
+            };
+            allow(directory, is_of(directory, &[magic]))?;
+            files.iter().try_for_each(|file| allow(&directory.join(&file.file), is_known(file)))
+        }
         Undo::Settle { span_ns } if *span_ns > SPAN_NS_MAX => {
             Err(format!("it says to wait {span_ns} ns, longer than any period"))
         }
@@ -47,12 +61,39 @@ fn allow(path: &Path, is_allowed: bool) -> Result<(), String> {
     }
 }
 
-/// Whether a path is one of a cgroup file system: absolute, without `..`, and not by a link at its end.
+/// Whether it is where an interrupt, or one that is set up later, may come.
+fn is_affinity(file: &FileAsItWas) -> bool {
+    let Some(name) = file.file.to_str() else { return false };
+    if name == "default_smp_affinity" {
+        return CpuList::of_mask(&file.value).is_some();
+    }
+    let irq = name.strip_suffix("/smp_affinity_list");
+    irq.is_some_and(is_number) && file.value.parse::<CpuList>().is_ok_and(|cpus| !cpus.is_empty())
+}
+
+/// Whether it is a CPU's frequency governor.
+fn is_governor(file: &FileAsItWas) -> bool {
+    let name = file.file.to_str().and_then(|name| name.strip_prefix("cpu"));
+    let cpu = name.and_then(|name| name.strip_suffix("/cpufreq/scaling_governor"));
+    let is_word = (1..=GOVERNOR_LONGEST).contains(&file.value.len())
+        && file.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    cpu.is_some_and(is_number) && is_word
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn is_of_cgroups(path: &Path) -> bool {
+    is_of(path, &CGROUP)
+}
+
+/// Whether a path is one of such a file system: absolute, without `..`, and not by a link at its end.
+fn is_of(path: &Path, magics: &[i64]) -> bool {
     let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let found = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     let magic = found.and_then(|file| fstatfs(&file)).map(|file_system| file_system.f_type);
-    path.is_absolute() && plain && magic.is_ok_and(|magic| CGROUP.contains(&magic))
+    path.is_absolute() && plain && magic.is_ok_and(|magic| magics.contains(&magic))
 }
 
 #[cfg(test)]
@@ -66,6 +107,42 @@ mod tests {
 
     fn remove(path: &str) -> Undo {
         Undo::RemoveCgroup { path: path.into() }
+    }
+
+    fn restore(directory: &str, file: &str, value: &str) -> Undo {
+        let files = vec![FileAsItWas { file: file.into(), value: value.into() }];
+        Undo::Restore { directory: directory.into(), files }
+    }
+
+    #[test]
+    fn what_quiet_machines_had_is_permitted_and_nothing_beside_it() {
+        let (irqs, cpus) = ("/proc/irq", "/sys/devices/system/cpu");
+        for step in [
+            restore(irqs, "24/smp_affinity_list", "0-3"),
+            restore(irqs, "default_smp_affinity", "ff,00000003"),
+            restore(cpus, "cpu10/cpufreq/scaling_governor", "schedutil"),
+        ] {
+            assert_eq!(check(&step), Ok(()), "{step:?}");
+        }
+        for step in [
+            restore(irqs, "24/smp_affinity_list", ""),
+            restore(irqs, "24/smp_affinity_list", "all"),
+            restore(irqs, "24/smp_affinity", "3"),
+            restore(irqs, "../24/smp_affinity_list", "0"),
+            restore(irqs, "/24/smp_affinity_list", "0"),
+            restore(irqs, "/smp_affinity_list", "0"),
+            restore(irqs, "default_smp_affinity", "everywhere"),
+            restore(irqs, "cpu0/cpufreq/scaling_governor", "schedutil"),
+            restore(cpus, "cpu0/online", "0"),
+            restore(cpus, "cpu0/../../cpufreq/scaling_governor", "schedutil"),
+            restore(cpus, "cpu0/cpufreq/scaling_governor", "|/bin/sh"),
+            restore(cpus, "cpu0/cpufreq/scaling_governor", ""),
+            restore("/proc/sys", "default_smp_affinity", "1"),
+            restore("/tmp", "24/smp_affinity_list", "0"),
+            restore("/proc/../proc/irq", "24/smp_affinity_list", "0"),
+        ] {
+            assert!(check(&step).is_err(), "{step:?}");
+        }
     }
 
     #[test]

@@ -119,6 +119,7 @@ pub fn plan_policy(
         foreign: None,
         attachment: Some(attachment(scheduler, &cells, platform, limits, policy)?),
         recorded: false,
+        quiet: false,
         notes: vec![format!(
             "policy {scheduler} in the kernel, budgets (WCET + margin `{}`): {}",
             options.budget_margin,

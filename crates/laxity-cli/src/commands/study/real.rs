@@ -51,6 +51,13 @@ pub struct RealArguments {
     /// of what is recorded with --record.
     #[arg(help_heading = "With --real, on this machine", long = "record-overheads", value_name = "WHAT", requires = "real", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
     pub overheads: Option<Probes>,
+    /// Make the CPUs of the runs quiet while they are made, as far as this machine lets it, and put all back
+    ///
+    /// Frequency governor performance, no idle state with an exit latency, interrupts on other CPUs if there are any, isolated
+    /// partitions for SCHED_FIFO cells of one CPU (cgroup v2). What was set and what could not be is in the manifest, and said
+    /// with --verbose.
+    #[arg(help_heading = "With --real, on this machine", long, requires = "real")]
+    pub quiet_machine: bool,
     /// Only the runs of these units of work, as JSON, of jobs that ask for CPU time: how a virtual machine is told what to measure
     #[arg(long, hide = true, value_name = "FILE", requires_all = ["real", "out"])]
     pub units: Option<PathBuf>,
@@ -72,6 +79,7 @@ pub fn run_for_real(
         limit: asked.limit,
         record: asked.record,
         overheads: asked.overheads,
+        quiet_machine: asked.quiet_machine,
         ..Conditions::plain(cores.choice().resolve()?)
     };
     let study = study.for_real(asked.duration, conditions.recorded())?;

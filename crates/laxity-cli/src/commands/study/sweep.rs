@@ -42,6 +42,11 @@ pub struct SweepArguments {
     /// off,on measures both, side by side. SCHED_DEADLINE does not release them together.
     #[arg(help_heading = "Schedulers", long, value_name = "SWITCH", default_value = "off", value_parser = value::<Batching>)]
     pub batching: Batching,
+    /// Make the CPUs of the runs quiet while they are made, as far as their machine lets it, and put all back
+    ///
+    /// As `laxity run --quiet-machine`; with --vm, in the virtual machines.
+    #[arg(help_heading = "Machine", long)]
+    pub quiet_machine: bool,
     /// Measure in virtual machines that have as many CPUs
     #[arg(help_heading = "Machine", long)]
     pub vm: bool,
@@ -109,6 +114,7 @@ impl SweepArguments {
             cap: self.load.unwrap_or(load_default),
             kind,
             place,
+            quiet_machine: self.quiet_machine,
             machines: self.machines(place)?,
             directory: self.out.clone().unwrap_or_else(|| Path::new("laxity-results").join(kind.name())),
         })

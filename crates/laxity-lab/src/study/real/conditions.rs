@@ -35,6 +35,8 @@ pub struct Conditions {
     pub overheads: Option<Probes>,
     /// What a job asks for.
     pub demand_model: DemandModel,
+    /// Whether the machine is made quiet for each run.
+    pub quiet_machine: bool,
 }
 
 /// A run's place in the study.
@@ -81,6 +83,7 @@ impl Conditions {
             record: false,
             overheads: None,
             demand_model: DemandModel::Work,
+            quiet_machine: false,
         }
     }
 
@@ -153,6 +156,7 @@ impl Conditions {
             calibration: (self.demand_model == DemandModel::Work).then(|| calibration_file(directory)),
             record: self.record,
             overheads: self.overheads,
+            quiet_machine: self.quiet_machine,
             batching: curve.batching.unwrap_or(plain.batching),
             ..plain
         };
@@ -174,6 +178,9 @@ impl Conditions {
         }
         if let Some(probes) = self.overheads {
             description["overheads"] = json!(probes.name());
+        }
+        if self.quiet_machine {
+            description["quiet-machine"] = json!(true);
         }
         description["machine"] = json!({
             "processor": self.machine.cpu_model,

@@ -97,6 +97,7 @@ fn measured(trial: &Trial, status: RunStatus, schedule: Option<ScheduleRecord>) 
         caches: vec![],
         memory_bytes: Some(1),
         facts: BTreeMap::new(),
+        tuning: None,
     };
     let manifest = Results {
         version: RESULTS_VERSION,
