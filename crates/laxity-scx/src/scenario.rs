@@ -219,8 +219,11 @@ fn come_and_go(w: &mut World, count: usize) -> Vec<TaskId> {
         let again = [Op::Call(leaves), Op::Compute(200 * US), Op::Sleep(300 * US)];
         let jobs = program.len() - 1;
         // The jobs twice: one count of repetitions is all that a thread has.
-        let once: Vec<Op> = program[..jobs].iter().filter(|op| !matches!(op, Op::Repeat(..))).cloned().collect();
-        *program = [once.clone(), again.to_vec(), once.clone(), again.to_vec(), vec![Op::Repeat(0, 4), Op::Exit]].concat();
+        let once: Vec<Op> =
+            program[..jobs].iter().filter(|op| !matches!(op, Op::Repeat(..))).cloned().collect();
+        *program =
+            [once.clone(), again.to_vec(), once.clone(), again.to_vec(), vec![Op::Repeat(0, 4), Op::Exit]]
+                .concat();
     }
     tasks
 }
