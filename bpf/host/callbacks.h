@@ -46,7 +46,7 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
  * Real-time work first, as the policy says, as long as the reserve for background work is not touched.
  * Returns whether the CPU has something to run now.
  */
-static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *prev)
+static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *prev, struct task_struct *ran)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in;
@@ -75,7 +75,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	c->gave_way = LX_OTHER_IDLE;
 	if (task == LX_NONE)
 		lx_note_quiet(in, c, now);
-	runs = !lx_rescue(in, c, cpu) && lx_take_up(in, c, task, cpu, now, prev);
+	runs = !lx_goes_on_for_a_moment(c, ran, now) && !lx_rescue(in, c, cpu, now) && lx_take_up(in, c, task, cpu, now, prev);
 	/* It goes on with a new budget, without a switch. */
 	if (runs && task == c->running && (c->ending != LX_ENDED_NOTHING || LX_WATCH_ALWAYS)) {
 		if (c->ending != LX_ENDED_NOTHING)
@@ -158,7 +158,7 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 	}
 	if (ran)
 		lx_real_time_now(ran);
-	if (!lx_dispatch_real_time(cpu, prev))
+	if (!lx_dispatch_real_time(cpu, prev, ran))
 		lx_dispatch_background(cpu, ran);
 	lx_look_again(cpu);
 }

@@ -100,6 +100,10 @@ struct lx_host_cpu {
 	u32 unused;
 	/* The instant that the budget timer was last set to; 0: it has gone off. */
 	u64 budget_due_at;
+	/* rescue.h: the task that has this CPU for a moment, and until when. */
+	u64 rescue_ends_at;
+	u32 rescued;
+	u32 unused2;
 	/* Since when a task that is no member has had this CPU, if one has. */
 	u64 background_since_at;
 	struct lx_reserve reserve;

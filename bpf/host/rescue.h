@@ -26,8 +26,18 @@ static __noinline int lx_look_for_waiting(struct lx_instance *in, u64 now)
 	return LX_READ(in->rescued) != LX_NONE;
 }
 
+/* Whether the job that has been let in goes on, as its moment is not over: what it has sent away asks for the CPU at once. */
+static __always_inline bool lx_goes_on_for_a_moment(struct lx_host_cpu *c, struct task_struct *ran, u64 now)
+{
+	if (!ran || now >= c->rescue_ends_at || c->running == LX_NONE || c->running != c->rescued)
+		return false;
+	scx_bpf_task_set_slice(ran, LX_MOMENT);
+	c->gave_way = LX_OTHER_RESERVE;
+	return true;
+}
+
 /* A dispatch: whether such a job takes the CPU now. One that may not come here goes to the CPU where it is. */
-static __noinline bool lx_rescue(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu)
+static __noinline bool lx_rescue(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	struct task_struct *p;
 	bool runs = false;
@@ -43,8 +53,11 @@ static __noinline bool lx_rescue(struct lx_instance *in, struct lx_host_cpu *c, 
 		return false;
 	if (!lx_is_on_cpu(p)) {
 		runs = lx_may_run_on(p, cpu);
-		if (runs)
+		if (runs) {
 			c->gave_way = LX_OTHER_RESERVE;
+			c->rescued = index;
+			c->rescue_ends_at = now + LX_MOMENT;
+		}
 		scx_bpf_dsq_insert(p, runs ? SCX_DSQ_LOCAL : SCX_DSQ_LOCAL_ON | scx_bpf_task_cpu(p), LX_MOMENT, SCX_ENQ_PREEMPT);
 		LX_COUNT(rescued);
 	}
