@@ -161,3 +161,23 @@ u64 lx_policy_virtual_begins(u64 vtime, u64 clock_vtime)
 {
 	return lx_virtual_begins(vtime, clock_vtime);
 }
+
+u64 lx_policy_virtual_leads(u64 vtime, u64 clock_vtime)
+{
+	return lx_virtual_leads(vtime, clock_vtime);
+}
+
+u64 lx_policy_virtual_passes(u64 clock_vtime, u64 passed_ns)
+{
+	return lx_virtual_passes(clock_vtime, passed_ns);
+}
+
+u64 lx_policy_virtual_slice(u64 slice_ns, u32 waiting)
+{
+	return lx_virtual_slice(slice_ns, waiting);
+}
+
+u32 lx_policy_waits_too_long(u64 since_at, u64 now)
+{
+	return (u32)lx_waits_too_long(since_at, now);
+}

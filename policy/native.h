@@ -13,6 +13,7 @@
 #include "standing.h"
 #include "state.h"
 #include "virtual_time.h"
+#include "waiting.h"
 
 /*
  * The entry points of a policy, and when a host calls each: bpf/host and crates/laxity-sim both keep to it. A call leaves its
@@ -138,5 +139,9 @@ u64 lx_policy_virtual_after(u64 vtime, u64 had_ns, u32 weight);
 u64 lx_policy_virtual_moved(u64 vtime, u64 from_vtime, u64 to_vtime);
 u64 lx_policy_virtual_waits(u64 vtime, u64 clock_vtime, u64 slice_ns);
 u64 lx_policy_virtual_begins(u64 vtime, u64 clock_vtime);
+u64 lx_policy_virtual_leads(u64 vtime, u64 clock_vtime);
+u64 lx_policy_virtual_passes(u64 clock_vtime, u64 passed_ns);
+u64 lx_policy_virtual_slice(u64 slice_ns, u32 waiting);
+u32 lx_policy_waits_too_long(u64 since_at, u64 now);
 
 #endif

@@ -8,6 +8,7 @@
 #include "claims.h"
 #include "standing.h"
 #include "virtual_time.h"
+#include "waiting.h"
 
 char _license[] __attribute__((section("license"), used)) = "GPL";
 
@@ -144,5 +145,15 @@ __attribute__((section("syscall"), used)) int virtual_time(struct lx_rig_numbers
 	n->out[1] = lx_virtual_waits(vtime, n->in[4], n->in[5]);
 	n->out[2] = lx_virtual_begins(vtime, n->in[4]);
 	n->out[3] = (u64)lx_virtual_before(vtime, n->in[4]);
+	return 0;
+}
+
+/* The limits: a task at in[0] in a queue whose clock shows in[1], in[2] ns later; in[3] tasks wait, slices of in[4]. */
+__attribute__((section("syscall"), used)) int virtual_limits(struct lx_rig_numbers *n)
+{
+	n->out[0] = lx_virtual_leads(n->in[0], n->in[1]);
+	n->out[1] = lx_virtual_passes(n->in[1], n->in[2]);
+	n->out[2] = lx_virtual_slice(n->in[4], (u32)n->in[3]);
+	n->out[3] = (u64)lx_waits_too_long(n->in[0], n->in[1]);
 	return 0;
 }

@@ -3,7 +3,7 @@
 use laxity_conformance::{Programs, available};
 use laxity_policy::{
     Admission, Claim, Load, NEVER, Refused, Reserve, Server, Spot, Standing, StandingEvent, TaskParameters,
-    Then, VirtualTime,
+    Then, VirtualTime, slice_in_a_crowd, waits_too_long,
 };
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -244,6 +244,32 @@ fn virtual_times_are_the_same() {
             let expected = [moved.0, moved.waits(clock, slice).0, moved.begins(clock).0, before.into()];
             let numbers = [vtime, had, weight.into(), from, to, slice];
             assert_eq!(programs.compute("virtual_time", numbers), Ok(expected), "{numbers:?}");
+        }
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 500), "{seen:?}");
+    });
+}
+
+#[test]
+fn limits_of_waiting_are_the_same() {
+    with_programs(|programs| {
+        let mut seen = [0; 2];
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 11);
+            let clock: u64 = random.random();
+            let [lead, passed, slice] = [40, 50, 30].map(|bits| draw(&mut random, bits));
+            let waiting = u32::try_from(draw(&mut random, 32)).expect("32 bits");
+            let vtime = clock.wrapping_add(lead);
+            let limited = VirtualTime(vtime).leads(VirtualTime(clock));
+            seen[usize::from(limited.0 == vtime)] += 1;
+            let too_long = waits_too_long(vtime, clock);
+            let expected = [
+                limited.0,
+                VirtualTime(clock).passes(passed).0,
+                slice_in_a_crowd(slice, waiting),
+                too_long.into(),
+            ];
+            let numbers = [vtime, clock, passed, waiting.into(), slice, 0];
+            assert_eq!(programs.compute("virtual_limits", numbers), Ok(expected), "{numbers:?}");
         }
         laxity_seeds::assert_together!(seen.iter().all(|&times| times > 500), "{seen:?}");
     });

@@ -1216,3 +1216,15 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn lx_policy_virtual_begins(vtime: u64_, clock_vtime: u64_) -> u64_;
 }
+unsafe extern "C" {
+    pub fn lx_policy_virtual_leads(vtime: u64_, clock_vtime: u64_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_virtual_passes(clock_vtime: u64_, passed_ns: u64_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_virtual_slice(slice_ns: u64_, waiting: u32_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_waits_too_long(since_at: u64_, now: u64_) -> u32_;
+}

@@ -41,7 +41,7 @@ pub use locks::Locks;
 pub use reserve::Reserve;
 pub use standing::{Standing, StandingEvent, Then};
 pub use table::Table;
-pub use virtual_time::VirtualTime;
+pub use virtual_time::{VirtualTime, slice_in_a_crowd, waits_too_long};
 
 /// No task, no CPU.
 pub const NONE: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! In which order background work that waits in one queue has the CPU (`policy/virtual_time.h`).
+//! In which order background work that waits in one queue has the CPU (`policy/virtual_time.h`), and which waits have a limit.
 
 use crate::ffi;
 
@@ -43,4 +43,32 @@ impl VirtualTime {
         // SAFETY: arithmetic on values.
         VirtualTime(unsafe { ffi::lx_policy_virtual_begins(self.0, clock.0) })
     }
+
+    /// With which virtual time it waits in the queue with this clock, where leads are limited (the kernel).
+    #[must_use]
+    pub fn leads(self, clock: VirtualTime) -> VirtualTime {
+        // SAFETY: arithmetic on values.
+        VirtualTime(unsafe { ffi::lx_policy_virtual_leads(self.0, clock.0) })
+    }
+
+    /// What the clock shows so many ns later, where clocks go on with time (the kernel).
+    #[must_use]
+    pub fn passes(self, passed_ns: u64) -> VirtualTime {
+        // SAFETY: arithmetic on values.
+        VirtualTime(unsafe { ffi::lx_policy_virtual_passes(self.0, passed_ns) })
+    }
+}
+
+/// The slice of a task that waits with so many others for one CPU, in ns, if the usual one has `slice_ns`.
+#[must_use]
+pub fn slice_in_a_crowd(slice_ns: u64, waiting: u32) -> u64 {
+    // SAFETY: arithmetic on values.
+    unsafe { ffi::lx_policy_virtual_slice(slice_ns, waiting) }
+}
+
+/// Whether a job that waits since one instant is to have a CPU for a moment at another, in ns (`policy/waiting.h`).
+#[must_use]
+pub fn waits_too_long(since_at: u64, now: u64) -> bool {
+    // SAFETY: arithmetic on values.
+    unsafe { ffi::lx_policy_waits_too_long(since_at, now) != 0 }
 }
