@@ -5,7 +5,7 @@ use crate::evidence::{Evidence, Unseen, unseen};
 use crate::kernel_config::{KernelConfig, parameter};
 use crate::wakeups::Wakeups;
 use laxity_kernel::{Capability, Privileges, Support};
-use laxity_model::{CpuList, Diagnostic, Platform, Result};
+use laxity_model::{CpuList, Diagnostic, Platform, Policy, Result, listed};
 use laxity_trace::Machine;
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,6 +22,35 @@ const WAKEUPS_PART: u32 = 4;
 /// Evidence is no longer than this, in characters.
 const SHOWN_MAX: usize = 200;
 
+/// Policies that the kernel would not take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unloadable {
+    /// Which: `laxity's own policies`, or some by their names.
+    pub which: String,
+    /// What the kernel lacks.
+    pub reason: String,
+    /// What helps.
+    pub hint: String,
+}
+
+impl Unloadable {
+    /// Of the running kernel, if there are any.
+    fn here() -> Option<Self> {
+        if let Support::No { reason, hint } = laxity_kernel::support() {
+            return Some(Unloadable { which: "laxity's own policies".to_owned(), reason, hint });
+        }
+        // What some need and others do not is the same for all of them.
+        let mut found: Option<(Vec<&str>, String, String)> = None;
+        for policy in Policy::all() {
+            if let Support::No { reason, hint } = laxity_kernel::support_of(Some(policy)) {
+                found.get_or_insert((Vec::new(), reason, hint)).0.push(policy.name());
+            }
+        }
+        let (names, reason, hint) = found?;
+        Some(Unloadable { which: format!("laxity's {}", listed(names)), reason, hint })
+    }
+}
+
 /// What no file says.
 #[derive(Debug, Clone, Default)]
 pub struct Probes {
@@ -31,8 +60,8 @@ pub struct Probes {
     pub sys_nice: Option<bool>,
     /// Whether this process has CAP_IPC_LOCK: it may lock memory whatever its limits are.
     pub ipc_lock: Option<bool>,
-    /// Why the kernel would not take laxity's policies, by its build; inner none: it would.
-    pub policies: Option<Option<(String, String)>>,
+    /// Why the kernel would not take some of laxity's policies, by its build; inner none: it would take all.
+    pub policies: Option<Option<Unloadable>>,
     /// How long one reading of CLOCK_MONOTONIC takes, ns.
     pub clock_reading_ns: Option<u64>,
     /// How late threads of SCHED_FIFO woke on the real-time CPUs; none where this was not measured.
@@ -49,10 +78,7 @@ impl Probes {
             timer_resolution_ns: u64::try_from(resolution.tv_nsec).ok().filter(|_| resolution.tv_sec == 0),
             sys_nice: has(Capability::SysNice),
             ipc_lock: has(Capability::IpcLock),
-            policies: Some(match laxity_kernel::support() {
-                Support::Yes => None,
-                Support::No { reason, hint } => Some((reason, hint)),
-            }),
+            policies: Some(Unloadable::here()),
             clock_reading_ns: Some(crate::wakeups::clock_reading_ns()),
             wakeups: Vec::new(),
         }

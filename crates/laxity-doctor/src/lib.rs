@@ -21,7 +21,7 @@ mod wakeups;
 pub use checks::{ALL, named};
 pub use diagnosis::{DIAGNOSIS_VERSION, Diagnosis, Finding, Passed, Unmade, doctor_schema, examine};
 pub use evidence::Evidence;
-pub use host::{Host, Probes, SAMPLE};
+pub use host::{Host, Probes, SAMPLE, Unloadable};
 pub use remedy::{Kind, Remedy};
 pub use verdict::{Check, Severity};
 pub use wakeups::Wakeups;

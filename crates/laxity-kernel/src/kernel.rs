@@ -1,7 +1,17 @@
 //! Whether the running kernel takes schedulers, and what it lacks if not.
 
+mod needs;
+
+pub use needs::{Release, kernel_least};
+
+use crate::object::kernel_constants;
+use laxity_model::{Policy, listed};
+use needs::{Has, Kind, NEEDS, Need, missing};
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Kernel functions without which no scheduler here can be loaded.
 const NEEDED: [&str; 5] =
@@ -21,17 +31,25 @@ pub enum Support {
     },
 }
 
-/// The oldest kernel that laxity's policies run in. sched_ext is there since 6.12, in a form that they do not take.
-pub const KERNEL_LEAST: &str = "6.16";
+/// The name of the running kernel, such as `6.18.15+deb13-cloud-amd64`.
+pub(crate) fn running() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
 
-/// Looks at the running kernel; loads nothing.
+/// Whether the running kernel has what all of laxity's policies need; loads nothing.
 pub fn support() -> Support {
-    let version = rustix::system::uname().release().to_string_lossy().into_owned();
+    support_of(None)
+}
+
+/// The same of one policy, which may need more than others.
+pub fn support_of(policy: Option<Policy>) -> Support {
+    let version = running();
     let no = |reason: String, hint: &str| Support::No { reason, hint: hint.to_owned() };
     if !Path::new("/sys/kernel/sched_ext").exists() {
         return no(
             format!(
-                "the running kernel {version} has no sched_ext (CONFIG_SCHED_CLASS_EXT, Linux {KERNEL_LEAST} or later)"
+                "the running kernel {version} has no sched_ext (CONFIG_SCHED_CLASS_EXT, Linux {} or later)",
+                kernel_least(policy)
             ),
             "run the same command in a virtual machine: laxity vm -- ...",
         );
@@ -42,35 +60,98 @@ pub fn support() -> Support {
             "use a kernel with CONFIG_DEBUG_INFO_BTF, or: laxity vm -- ...",
         );
     }
-    match lacking() {
+    static TYPES: OnceLock<std::result::Result<Types, String>> = OnceLock::new();
+    match TYPES.get_or_init(Types::read) {
         Err(why) => {
             no(format!("the types of the running kernel {version} cannot be read: {why}"), "laxity vm -- ...")
         }
-        Ok(missing) if !missing.is_empty() => no(
-            format!(
-                "the BTF of the running kernel {version} does not mark {} as callable from BPF: a known fault of some \
-                 builds (Debian's 7.1.7, 7.1.8, 7.1.13, 7.2.9 and 7.2.12)",
-                missing.join(", ")
-            ),
-            "boot another kernel (6.18, 7.0, 7.2.13, 7.3.4 are good), or: laxity vm -- ...",
-        ),
-        Ok(_) => Support::Yes,
+        Ok(types) => match missing(policy, |need, name| types.has(need, name)) {
+            lacks if lacks.is_empty() => Support::Yes,
+            lacks => refusal(&version, policy, &lacks),
+        },
     }
 }
 
-/// The needed functions that have no `bpf_kfunc` mark.
-fn lacking() -> Result<Vec<&'static str>, String> {
-    use libbpf_rs::btf::types::{DeclTag, Func};
-    use libbpf_rs::btf::{Btf, ReferencesType as _};
-    let btf = Btf::from_vmlinux().map_err(|error| error.to_string())?;
-    let marked: std::collections::HashSet<_> = btf
-        .type_by_kind::<DeclTag<'_>>()
-        .filter(|tag| tag.name().is_some_and(|name| name == "bpf_kfunc"))
-        .map(|tag| tag.referenced_type().type_id())
-        .collect();
-    let is_marked =
-        |name: &str| btf.type_by_name::<Func<'_>>(name).is_some_and(|f| marked.contains(&f.type_id()));
-    Ok(NEEDED.into_iter().filter(|name| !is_marked(name)).collect())
+/// What is missing, each with the release of Linux that brought it.
+fn refusal(version: &str, policy: Option<Policy>, lacks: &[(&Need, Has)]) -> Support {
+    let all = |wanted: Has| {
+        let those = lacks.iter().filter(|(_, has)| *has == wanted);
+        listed(those.map(|(need, _)| need.to_string()))
+    };
+    let (nothing, unmarked) = (all(Has::Nothing), all(Has::Unmarked));
+    let least = kernel_least(policy);
+    let is_older = Release::of(version).is_some_and(|release| release < least);
+    let mut reasons = Vec::new();
+    if !nothing.is_empty() {
+        let whose = policy.map_or_else(String::new, |policy| format!(", which {policy} needs"));
+        let rule = match (is_older, policy) {
+            (false, _) => String::new(),
+            (true, None) => format!(": policies need Linux {least} or later"),
+            (true, Some(policy)) => format!(": {policy} needs Linux {least} or later"),
+        };
+        reasons.push(format!("the running kernel {version} lacks {nothing}{whose}{rule}"));
+    }
+    if !unmarked.is_empty() {
+        reasons.push(format!(
+            "the BTF of the running kernel {version} does not mark {unmarked} as callable from BPF: a known fault of some builds \
+             (Debian's 7.1.7, 7.1.8, 7.1.13, 7.2.9 and 7.2.12)"
+        ));
+    let hint = if is_older {
+        format!("boot Linux {least} or later, or: laxity vm -- ...")
+    } else if unmarked.is_empty() {
+        "boot another kernel, or: laxity vm -- ...".to_owned()
+    } else {
+        "boot another kernel (the BTF of Debian's 6.18, 7.0, 7.2.13 and 7.3.4 is whole), or: laxity vm -- ..."
+            .to_owned()
+    };
+    Support::No { reason: reasons.join("; "), hint }
+}
+
+/// What the types of the running kernel say of all that policies need.
+struct Types {
+    functions: HashMap<String, Has>,
+    constants: HashSet<String>,
+    }
+}
+
+impl Types {
+    fn read() -> std::result::Result<Types, String> {
+        use libbpf_rs::btf::types::{DeclTag, Func};
+        use libbpf_rs::btf::{Btf, ReferencesType as _};
+        let btf = Btf::from_vmlinux().map_err(|error| error.to_string())?;
+        let marked: HashSet<_> = btf
+            .type_by_kind::<DeclTag<'_>>()
+            .filter(|tag| tag.name().is_some_and(|name| name == "bpf_kfunc"))
+            .map(|tag| tag.referenced_type().type_id())
+            .collect();
+        let needed: HashSet<&str> = NEEDS
+            .iter()
+            .filter(|need| need.kind == Kind::Function)
+            .flat_map(|need| need.names.iter().map(|(name, _)| *name))
+            .collect();
+        let mut functions = HashMap::new();
+        // Not by name: bpf_res_spin_lock is a structure, too.
+        for function in btf.type_by_kind::<Func<'_>>() {
+            let Some(name) = function.name().and_then(OsStr::to_str).filter(|name| needed.contains(name))
+            else {
+                continue;
+            };
+            if marked.contains(&function.type_id()) {
+                functions.insert(name.to_owned(), Has::It);
+            } else {
+                functions.entry(name.to_owned()).or_insert(Has::Unmarked);
+            }
+        }
+        Ok(Types { functions, constants: kernel_constants()?.into_keys().collect() })
+    }
+
+    fn has(&self, need: &Need, name: &str) -> Has {
+        match need.kind {
+            Kind::Function => self.functions.get(name).copied().unwrap_or(Has::Nothing),
+            Kind::Flag if self.constants.contains(name) => Has::It,
+            Kind::Flag => Has::Nothing,
+        }
+    }
 }
 
 /// The name of the scheduler that is attached by sched_ext; none if there is none.

@@ -26,7 +26,9 @@ mod scheduler;
 pub use clock::monotonic_ns;
 pub use cores::{BackgroundTimes, Core, RunningServer, checked_server, share_beside};
 pub use counters::Counters;
-pub use kernel::{KERNEL_LEAST, Support, attached, attached_under, is_preempt_rt, support};
+pub use kernel::{
+    Release, Support, attached, attached_under, is_preempt_rt, kernel_least, support, support_of,
+};
 pub use object::object;
 pub use privilege::{Capability, Privileges};
 pub use redirect::{internal_role, redirect};

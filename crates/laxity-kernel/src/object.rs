@@ -29,7 +29,7 @@ fn variables(name: &str, object: &OpenObject, section: &str) -> Result<Vec<(Stri
 }
 
 /// The values of all `SCX_` constants of this kernel, which differ between versions.
-fn kernel_constants() -> Result<HashMap<String, u64>, String> {
+pub(crate) fn kernel_constants() -> Result<HashMap<String, u64>, String> {
     let btf = Btf::from_vmlinux().map_err(|error| format!("the kernel's types cannot be read: {error}"))?;
     let mut values = HashMap::new();
     let mut keep = |name: Option<&OsStr>, value: i128| {

@@ -159,7 +159,7 @@ impl Scheduler {
     pub fn attach(options: &Options) -> Result<Scheduler> {
         messages::listen();
         setup::check(options)?;
-        if let kernel::Support::No { reason, hint } = kernel::support() {
+        if let kernel::Support::No { reason, hint } = kernel::support_of(Some(options.policy)) {
             return Err(Diagnostic::environment(reason).hint(hint));
         }
         if let Some(name) = kernel::wait_until_free() {
@@ -378,8 +378,10 @@ fn refused(policy: Policy, error: &libbpf_rs::Error) -> Diagnostic {
         ))
         .hint("sudo laxity ...; it takes CAP_SYS_ADMIN, CAP_BPF and CAP_PERFMON");
     }
-    environment(format!("the kernel refuses the policy {}: {error}", policy.name()))
-        .hint("a kernel that laxity is tested with takes it: 6.18, 7.2, 7.3; in a virtual machine: laxity vm -- ...")
+    // What is known of kernels has been asked before (`kernel::support_of`): here the verifier alone says why.
+    let kernel = kernel::running();
+    environment(format!("the kernel refuses the policy {}: {error} (Linux {kernel})", policy.name()))
+        .hint("the verifier's words above say why; another kernel may take it, such as that of a virtual machine: laxity vm -- ...")
 }
 
 /// As `struct lx_exit` (bpf/kernel/sched_ext.h): kind, CPU, code, 128 bytes reason, 1024 bytes message.

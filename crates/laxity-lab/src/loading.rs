@@ -90,7 +90,7 @@ impl Loading {
         report: &mut dyn FnMut(&Report) -> Result<()>,
     ) -> Result<()> {
         let mut options = self.options()?;
-        if let Support::No { reason, hint } = laxity_kernel::support() {
+        if let Support::No { reason, hint } = laxity_kernel::support_of(Some(self.policy.policy)) {
             let words = caller.command.iter().skip(1).cloned();
             let hint = elsewhere::hint(&Refusal { reason: reason.clone(), hint }, words);
             return Err(Diagnostic::environment(reason).hint(hint));

@@ -63,6 +63,9 @@ impl Capabilities {
         if let Err(refusal) = &self.sched_ext {
             return Err(refusal.reason.clone());
         }
+        if let Support::No { reason, .. } = laxity_kernel::support_of(Some(policy)) {
+            return Err(reason);
+        }
         laxity_kernel::built(policy)
             .map_err(|why| format!("this laxity was built without {policy} for the kernel: {why}"))
     }

@@ -2,7 +2,7 @@
 
 use super::number;
 use crate::evidence::{Evidence, Unseen, unseen};
-use crate::host::Host;
+use crate::host::{Host, Unloadable};
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Judged, Severity, Verdict};
 
@@ -38,9 +38,10 @@ pub const CHECKS: &[Check] = &[
     Check {
         name: "sched-ext-build",
         severity: Severity::Minor,
-        rule: "the kernel has sched_ext but laxity's own policies cannot be loaded into it: it is too old, lacks BTF, or is one \
-               of the builds with broken BTF (Debian's 7.1.7, 7.1.8, 7.1.13, 7.2.9 and 7.2.12)",
-        why: "`laxity load`, and `laxity run` under laxity's own policies, do not work; Linux's own schedulers do",
+        rule: "the kernel has sched_ext but laxity's own policies, or some of them, cannot be loaded into it: it is \
+               older than Linux 6.14 (push-pull and g-edf-mp: 6.15), lacks BTF, or is one of the builds with broken BTF \
+               (Debian's 7.1.7, 7.1.8, 7.1.13, 7.2.9 and 7.2.12)",
+        why: "`laxity load`, and `laxity run` under these policies, do not work; Linux's own schedulers do",
         judge: sched_ext_build,
     },
     Check {
@@ -158,11 +159,11 @@ fn sched_ext_build(host: &Host) -> Judged {
         Some(None) => {
             Verdict::fine(vec![Evidence::new("/sys/kernel/btf/vmlinux", "has what laxity's policies need")])
         }
-        Some(Some((reason, hint))) => {
+        Some(Some(Unloadable { which, reason, hint })) => {
             let evidence =
                 vec![host.release_evidence(), Evidence::new("/sys/kernel/btf/vmlinux", reason.clone())];
             let remedy = Remedy::other(hint.clone(), "boot the present kernel again");
-            Verdict::found("laxity's own policies cannot be loaded", evidence, remedy)
+            Verdict::found(format!("{which} cannot be loaded"), evidence, remedy)
         }
     }
 }

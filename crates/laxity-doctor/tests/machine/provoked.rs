@@ -129,7 +129,11 @@ fn scheduler() -> Vec<Provocation> {
         (
             &["sched-ext-build"],
             vec![Change::Probed(|probes| {
-                probes.policies = Some(Some(("the BTF marks nothing".into(), "boot another kernel".into())));
+                probes.policies = Some(Some(laxity_doctor::Unloadable {
+                    which: "laxity's own policies".into(),
+                    reason: "the BTF marks nothing".into(),
+                    hint: "boot another kernel".into(),
+                }));
             })],
         ),
         (&["bpf-lsm"], vec![says("/sys/kernel/security/lsm", "capability,landlock,yama\n")]),
