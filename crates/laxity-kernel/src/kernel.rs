@@ -13,9 +13,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Kernel functions without which no scheduler here can be loaded.
-const NEEDED: [&str; 5] =
-    ["scx_bpf_create_dsq", "scx_bpf_dsq_insert", "scx_bpf_kick_cpu", "scx_bpf_task_cpu", "bpf_task_from_pid"];
+/// The name of laxity's schedulers in the kernel: `laxity` of bpf/host/host.h.
+pub(crate) const NAME: &str = "laxity";
 
 /// What the running kernel can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +95,7 @@ fn refusal(version: &str, policy: Option<Policy>, lacks: &[(&Need, Has)]) -> Sup
             "the BTF of the running kernel {version} does not mark {unmarked} as callable from BPF: a known fault of some builds \
              (Debian's 7.1.7, 7.1.8, 7.1.13, 7.2.9 and 7.2.12)"
         ));
+    }
     let hint = if is_older {
         format!("boot Linux {least} or later, or: laxity vm -- ...")
     } else if unmarked.is_empty() {
@@ -111,7 +111,6 @@ fn refusal(version: &str, policy: Option<Policy>, lacks: &[(&Need, Has)]) -> Sup
 struct Types {
     functions: HashMap<String, Has>,
     constants: HashSet<String>,
-    }
 }
 
 impl Types {
@@ -165,6 +164,24 @@ pub fn attached_under(root: &Path) -> Option<String> {
     let read = |file: &str| fs::read_to_string(folder.join(file)).ok().map(|text| text.trim().to_owned());
     let state = read("state")?;
     (state != "disabled").then(|| read("root/ops").unwrap_or(state))
+}
+
+/// Whether the kernel has a scheduler of laxity's schedule the machine; else what it says instead.
+pub(crate) fn enabled() -> std::result::Result<(), String> {
+    enabled_under(Path::new("/"))
+}
+
+fn enabled_under(root: &Path) -> std::result::Result<(), String> {
+    let folder = root.join("sys/kernel/sched_ext");
+    let read = |file: &str| {
+        fs::read_to_string(folder.join(file))
+            .map_or_else(|error| error.to_string(), |text| text.trim().to_owned())
+    };
+    match (read("state").as_str(), read("root/ops").as_str()) {
+        ("enabled", NAME) => Ok(()),
+        ("enabled", other) => Err(format!("enabled, with another scheduler: {other}")),
+        (state, _) => Err(state.to_owned()),
+    }
 }
 
 /// Waits for one that is on its way out.

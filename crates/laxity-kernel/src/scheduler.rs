@@ -113,6 +113,9 @@ pub struct Length {
 }
 
 const BPF_INSTRUCTION_BYTES: usize = 8;
+/// How often it is looked whether the kernel has enabled a scheduler that it has taken, and how many times at most: 30 s.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
+const LOOKS_MAX: u32 = 600;
 
 /// An attached scheduler. It ends when this is dropped.
 pub struct Scheduler {
@@ -151,7 +154,8 @@ pub fn built(policy: Policy) -> std::result::Result<(), String> {
 }
 
 impl Scheduler {
-    /// Loads the policy and attaches it: from now on it schedules this machine.
+    /// Loads the policy and attaches it. Whether the kernel then has it schedule this machine, [`Scheduler::wait_until_enabled`]
+    /// says.
     ///
     /// # Errors
     ///
@@ -361,12 +365,47 @@ impl Scheduler {
         Ok(Counters::from_cpus(&values.unwrap_or_default()))
     }
 
+    /// Waits until the kernel says that it has this one schedule the machine: `None`; or until the kernel has ended it without:
+    /// why. Attaching may succeed although the kernel throws it out at once.
+    ///
+    /// # Errors
+    ///
+    /// The kernel says neither.
+    pub fn wait_until_enabled(&self) -> Result<Option<Exit>> {
+        enabled(|| self.exited(), kernel::enabled, || std::thread::sleep(LOOK_EVERY))
+    }
+
     /// Whether it has ended, and why.
     pub fn exited(&self) -> Option<Exit> {
         let map = self.object.maps().find(|map| map.name().to_string_lossy().ends_with(".data"))?;
         let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
         exit_of(value.get(self.exit_place..)?)
     }
+}
+
+/// What [`Scheduler::wait_until_enabled`] says, by what the kernel says of the scheduler and of itself.
+fn enabled(
+    exited: impl Fn() -> Option<Exit>,
+    is_enabled: impl Fn() -> std::result::Result<(), String>,
+    pause: impl Fn(),
+) -> Result<Option<Exit>> {
+    let mut state = String::new();
+    for _ in 0..LOOKS_MAX {
+        let found = is_enabled();
+        // After the state: one that had been enabled and is gone again must not pass for one that schedules.
+        if let Some(exit) = exited() {
+            return Ok(Some(exit));
+        }
+        match found {
+            Ok(()) => return Ok(None),
+            Err(other) => state = other,
+        }
+        pause();
+    }
+    Err(environment(format!(
+        "the kernel has taken the policy and does not have it schedule: sched_ext says {state}"
+    ))
+    .hint("`dmesg` may say why; try again"))
 }
 
 /// Why a policy cannot be loaded: a missing privilege, or the verifier's objection.
@@ -398,4 +437,48 @@ fn exit_of(data: &[u8]) -> Option<Exit> {
         String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
     };
     Some(Exit { kind, code, reason: text(16, 128), message: text(144, 1024) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn thrown_out() -> Exit {
+        Exit {
+            kind: 1024,
+            code: 0,
+            reason: "runtime error".into(),
+            message: "scx_root_enable() failed (-16)".into(),
+        }
+    }
+
+    /// What is said if the kernel enables the scheduler at the look `enabled_at`, and has ended it from the look `ended_at` on.
+    fn said(enabled_at: u32, ended_at: u32) -> (Result<Option<Exit>>, u32) {
+        let looks = Cell::new(0);
+        let state = || if looks.get() >= enabled_at { Ok(()) } else { Err("enabling".to_owned()) };
+        let exited = || (looks.get() >= ended_at).then(thrown_out);
+        (enabled(exited, state, || looks.set(looks.get() + 1)), looks.get())
+    }
+
+    #[test]
+    fn a_scheduler_is_enabled_when_the_kernel_says_so() {
+        assert_eq!(said(0, u32::MAX), (Ok(None), 0));
+        assert_eq!(said(7, u32::MAX), (Ok(None), 7), "not before");
+    }
+
+    #[test]
+    fn one_that_is_thrown_out_at_once_is_not_enabled() {
+        assert_eq!(said(u32::MAX, 0).0, Ok(Some(thrown_out())));
+        assert_eq!(said(u32::MAX, 3), (Ok(Some(thrown_out())), 3));
+        assert_eq!(said(0, 0).0, Ok(Some(thrown_out())), "the state is that of a moment ago");
+    }
+
+    #[test]
+    fn a_kernel_that_says_neither_is_not_waited_for_without_end() {
+        let (end, looks) = said(u32::MAX, u32::MAX);
+        let why = end.expect_err("neither");
+        assert_eq!(looks, LOOKS_MAX);
+        assert!(why.message.contains("sched_ext says enabling"), "{}", why.message);
+    }
 }

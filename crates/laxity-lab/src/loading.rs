@@ -103,12 +103,20 @@ impl Loading {
             // The verifier may take seconds; they are none of the schedule's.
             let started = Instant::now();
             let begin = *loaded.begin.get_or_insert(started);
-            loaded.announce(&options, &scheduler);
-            loaded.ask_again(&tasks);
-            if let Some(authority) = &mut loaded.authority {
-                authority.goes_on();
-            }
-            let end = loaded.watch(&scheduler, report)?;
+            // Not earlier: the kernel may throw out at once what it has taken.
+            let at_once = scheduler.wait_until_enabled()?;
+            let was_enabled = at_once.is_none();
+            let end = match at_once {
+                Some(exit) => Some(exit),
+                None => {
+                    loaded.announce(&options, &scheduler);
+                    loaded.ask_again(&tasks);
+                    if let Some(authority) = &mut loaded.authority {
+                        authority.goes_on();
+                    }
+                    loaded.watch(&scheduler, report)?
+                }
+            };
             if let Some(authority) = &mut loaded.authority {
                 authority.put_all_back(&scheduler);
             }
@@ -116,9 +124,12 @@ impl Loading {
             let Some(exit) = end else { break };
             restarts = if started.elapsed() < CALM { restarts + 1 } else { 1 };
             if !exit.wants_restart() || restarts > RESTARTS_MAX {
-                return Err(self.thrown_out(&exit));
+                return Err(self.thrown_out(&exit, was_enabled));
             }
-            tasks = scheduler.roster()?;
+            // One that was never enabled has not asked them again.
+            if was_enabled {
+                tasks = scheduler.roster()?;
+            }
             drop(scheduler);
             loaded.say(&format!("{}: starting anew with {} tasks", words(&exit), tasks.len()));
             let Some(left) = loaded.options_of_what_is_left() else { break };
@@ -171,8 +182,10 @@ impl Loading {
         }
     }
 
-    fn thrown_out(&self, exit: &Exit) -> Diagnostic {
-        Diagnostic::environment(format!("the kernel has ended {}: {}", self.policy, words(exit)))
+    /// `was_enabled`: not at once, before it scheduled anything.
+    fn thrown_out(&self, exit: &Exit, was_enabled: bool) -> Diagnostic {
+        let when = if was_enabled { "" } else { " at once, before it scheduled" };
+        Diagnostic::environment(format!("the kernel has ended {}{when}: {}", self.policy, words(exit)))
             .hint("all tasks go on under the kernel's own scheduler; `dmesg` may say more")
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::plan::Attachment;
 use laxity_kernel::schedule::Recording;
-use laxity_kernel::{Options, RunningServer, Scheduler};
+use laxity_kernel::{Exit, Options, RunningServer, Scheduler};
 use laxity_model::{Diagnostic, Duration, PolicyScheduler, PriorityRule, Reserve, Result};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,12 @@ pub(super) struct Attached {
 
 impl Attached {
     pub(super) fn attach(attachment: &Attachment) -> Result<Self> {
-        Ok(Attached { scheduler: Scheduler::attach(&options(attachment)?)? })
+        let attached = Attached { scheduler: Scheduler::attach(&options(attachment)?)? };
+        match attached.scheduler.wait_until_enabled()? {
+            None => Ok(attached),
+            Some(exit) => Err(Diagnostic::environment(format!("before anything ran, {}", words(&exit)))
+                .hint("`dmesg` may say more; try again")),
+        }
     }
 
     /// Says when the first job of a thread that is about to come arrives, as CLOCK_MONOTONIC, and whether its releases may be
@@ -43,10 +48,7 @@ impl Attached {
 
     /// Why the kernel has ended it, if it has.
     pub(super) fn thrown_out(&self) -> Option<String> {
-        let exit = self.scheduler.exited()?;
-        let more = if exit.message.is_empty() { String::new() } else { format!(": {}", exit.message) };
-        let why = if exit.wants_restart() { "a CPU came or went" } else { "the kernel threw the policy out" };
-        Some(format!("{why}: {}{more}", exit.reason))
+        self.scheduler.exited().map(|exit| words(&exit))
     }
 
     /// The deferrable servers of its CPUs.
@@ -71,6 +73,12 @@ impl Attached {
         }
         counts
     }
+}
+
+fn words(exit: &Exit) -> String {
+    let more = if exit.message.is_empty() { String::new() } else { format!(": {}", exit.message) };
+    let why = if exit.wants_restart() { "a CPU came or went" } else { "the kernel threw the policy out" };
+    format!("{why}: {}{more}", exit.reason)
 }
 
 fn options(attachment: &Attachment) -> Result<Options> {
