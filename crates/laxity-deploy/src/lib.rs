@@ -13,6 +13,6 @@ pub use forms::{DeployFile, ENDINGS, FOLDERS, files, service_names};
 pub use names::{file_name, file_names};
 pub use plan::{
     CellPlan, CgroupVersion, Confinement, DeployPlan, Flag, INTERRUPT_PRIORITY, PLAN_FILE, Reservation, Row,
-    Scheduling, ThreadPlan, VERSION, comms,
+    Scheduling, ThreadPlan, VERSION, VOID_CGROUP_LIMITS, comms,
 };
 pub use read_back::{Difference, Observed, differences};

@@ -14,6 +14,8 @@ pub const VERSION: u32 = 1;
 pub const PLAN_FILE: &str = "plan.json";
 /// The kernel's interrupt threads have this priority of SCHED_FIFO under PREEMPT_RT.
 pub const INTERRUPT_PRIORITY: u32 = 50;
+/// With this option `laxity load` begins where cgroups have CPU limits, which have no effect under a policy.
+pub const VOID_CGROUP_LIMITS: &str = "--void-cgroup-limits";
 /// How many bytes of a thread's name the kernel keeps.
 const COMM_BYTES: usize = 15;
 

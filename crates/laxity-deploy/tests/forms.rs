@@ -177,6 +177,26 @@ fn systemd_refuses_a_unit_that_is_wrong() {
     assert!(says(&verified).contains("laxity-wrong.service"), "{}", says(&verified));
 }
 
+/// Where cgroups have CPU limits `laxity load` refuses: the operator reads which option helps where the policy is started.
+#[test]
+fn what_starts_a_policy_says_which_option_lets_it_void_cgroup_limits() {
+    for (which, plan) in every() {
+        let all = files(&plan);
+        let saying: Vec<&str> = all
+            .iter()
+            .filter(|file| file.text.contains(laxity_deploy::VOID_CGROUP_LIMITS))
+            .map(|file| file.name.as_str())
+            .collect();
+        match plan.attached {
+            None => assert!(saying.is_empty(), "{which}: no policy is started: {saying:?}"),
+            Some(_) => {
+                assert!(saying.iter().any(|name| name.ends_with("-policy.service")), "{which}: {saying:?}");
+                assert!(saying.contains(&"README.md"), "{which}: {saying:?}");
+            }
+        }
+    }
+}
+
 /// Fields and values of the OCI runtime specification, config.md.
 #[test]
 fn containers_get_what_the_specification_knows() {

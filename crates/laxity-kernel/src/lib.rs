@@ -5,6 +5,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
+mod cgroups;
 mod clock;
 mod cores;
 mod counters;
@@ -23,6 +24,7 @@ pub mod rings;
 pub mod schedule;
 mod scheduler;
 
+pub use cgroups::{LimitedCgroup, limited_cgroups, named_cgroups};
 pub use clock::monotonic_ns;
 pub use cores::{BackgroundTimes, Core, RunningServer, checked_server, share_beside};
 pub use counters::Counters;

@@ -11,8 +11,9 @@ pub use deployed::plan_at;
 
 use laxity_deploy::{
     CellPlan, CgroupVersion, Confinement, DeployPlan, Flag, INTERRUPT_PRIORITY, PLAN_FILE, Reservation,
-    Scheduling, ThreadPlan, VERSION,
+    Scheduling, ThreadPlan, VERSION, VOID_CGROUP_LIMITS,
 };
+use laxity_kernel::{LimitedCgroup, named_cgroups};
 use laxity_model::{
     Cell, CpuList, Diagnostic, Duration, OutputDirectory, Result, ShownPath as _, Task, TaskSet,
 };
@@ -36,6 +37,8 @@ pub struct Host<'a> {
     pub machine: &'a CpuList,
     /// Whether the kernel handles interrupts in threads of SCHED_FIFO 50.
     pub interrupt_threads: bool,
+    /// Its cgroups with CPU limits, which have no effect under laxity's own policies.
+    pub limited: &'a [LimitedCgroup],
 }
 
 /// The scheduler by its name and in words.
@@ -60,7 +63,11 @@ pub fn plan_of(set: &TaskSet, scheduler: Named<'_>, plan: &Plan, host: &Host<'_>
     let threads: Vec<Asked> = plan.tasks.iter().enumerate().map(thread).collect();
     DeployPlan {
         attached: plan.attachment.as_ref().map(|_| scheduler.name.to_owned()),
-        notes: foreign(plan).into_iter().chain(plan.notes.iter().cloned()).collect(),
+        notes: foreign(plan)
+            .into_iter()
+            .chain(void_limits(plan, host))
+            .chain(plan.notes.iter().cloned())
+            .collect(),
         ..assembled(set, scheduler, &plan.cells, plan.confinement, threads, host)
     }
 }
@@ -69,6 +76,18 @@ pub fn plan_of(set: &TaskSet, scheduler: Named<'_>, plan: &Plan, host: &Host<'_>
 fn foreign(plan: &Plan) -> Option<String> {
     let program = laxity_model::shell_word(plan.foreign.as_deref()?);
     Some(format!("{program} has to run before the threads and as long as they do: it loads their scheduler"))
+}
+
+/// What `laxity load` asks about on this machine.
+fn void_limits(plan: &Plan, host: &Host<'_>) -> Option<String> {
+    let found = !host.limited.is_empty() && plan.attachment.is_some();
+    found.then(|| {
+        format!(
+            "CPU limits of cgroups have no effect while the policy is loaded; this machine has {}. laxity load refuses until they \
+             are removed, or {VOID_CGROUP_LIMITS} is among its options",
+            named_cgroups(host.limited)
+        )
+    })
 }
 
 /// What is asked for a task.
@@ -335,7 +354,7 @@ mod tests {
     fn given_priorities_are_deployed_in_their_order() {
         let given = |name, priority| Task { priority: Some(priority), ..task(name, 1, 10) };
         let machine = CpuList::first(2);
-        let host = Host { hierarchy: None, machine: &machine, interrupt_threads: false };
+        let host = Host { hierarchy: None, machine: &machine, interrupt_threads: false, limited: &[] };
         let tasks = vec![given("a", 7), given("b", 3), given("c", 7)];
         let plan = planned("g-fp", tasks, &[("0-1", &[0, 1, 2])], &host);
         assert!(plan.description.contains("given priorities"), "{}", plan.description);
@@ -353,7 +372,8 @@ mod tests {
             // The lowest CPU's cell is what the other leaves to the root.
             (&v2, ["/cgroup", "/cgroup/laxity-deploy-arm-1"]),
         ] {
-            let host = Host { hierarchy: Some(hierarchy), machine: &machine, interrupt_threads: true };
+            let host =
+                Host { hierarchy: Some(hierarchy), machine: &machine, interrupt_threads: true, limited: &[] };
             let short = Task { deadline_rel: Duration::from_ms(5), ..task("b", 1, 80) };
             let tasks = vec![task("a", 1, 10), short];
             let plan = planned("p-edf", tasks, &[("0", &[0]), ("1", &[1])], &host);
@@ -372,7 +392,7 @@ mod tests {
     fn priorities_above_interrupt_threads_are_warned_of_where_there_are_any() {
         let machine = CpuList::first(1);
         for interrupt_threads in [false, true] {
-            let host = Host { hierarchy: None, machine: &machine, interrupt_threads };
+            let host = Host { hierarchy: None, machine: &machine, interrupt_threads, limited: &[] };
             let plan = planned("g-rm", vec![task("a", 1, 10), task("b", 1, 20)], &[("0", &[0, 1])], &host);
             let said = plan.warnings.join("");
             assert_eq!(
@@ -381,6 +401,39 @@ mod tests {
                 "{said}"
             );
         }
+    }
+
+    #[test]
+    fn a_plan_under_a_policy_names_the_limits_that_loading_it_would_void() {
+        let machine = CpuList::first(2);
+        let limited = LimitedCgroup { path: "/sys/fs/cgroup/w".into(), limits: vec!["cpu.weight 7".into()] };
+        let set = TaskSet::new("arm", vec![task("a", 1, 10)]).expect("valid");
+        let platform = laxity_model::Platform::symmetric(2).expect("two");
+        let cells = [Cell::new(machine.clone(), vec![0])];
+        let policy: laxity_model::PolicyScheduler = "edf-bh".parse().expect("a policy");
+        let limits = KernelLimits::default();
+        let own = laxity_run::PolicyOptions {
+            budget: laxity_model::BudgetMode::Throttle,
+            batching: true,
+            retries_max: 1,
+            servers: Vec::new().into(),
+        };
+        let under_policy = laxity_run::plan_policy(&set, policy, &cells, &platform, limits, options(), &own);
+        let linux: Scheduler = "g-rm".parse().expect("a scheduler");
+        let under_linux = laxity_run::plan(&set, linux, &cells, &machine, limits, options());
+        let named = Named { name: "its name", description: "what it is" };
+        let notes = |plan: &Plan, limited| {
+            let host = Host { hierarchy: None, machine: &machine, interrupt_threads: false, limited };
+            plan_of(&set, named, plan, &host).notes.join("; ")
+        };
+        let (under_policy, under_linux) = (under_policy.expect("fits"), under_linux.expect("fits"));
+        let said = notes(&under_policy, std::slice::from_ref(&limited));
+        assert!(
+            said.contains("/sys/fs/cgroup/w (cpu.weight 7)") && said.contains(VOID_CGROUP_LIMITS),
+            "{said}"
+        );
+        assert!(!notes(&under_policy, &[]).contains(VOID_CGROUP_LIMITS));
+        assert!(!notes(&under_linux, std::slice::from_ref(&limited)).contains(VOID_CGROUP_LIMITS));
     }
 
     /// A replacement of results removes these files, and no others.

@@ -1,6 +1,7 @@
 //! A policy of laxity's own in this kernel, for whatever runs, until it is stopped: attached, watched, and attached anew where CPUs
 //! come or go.
 
+mod limits;
 mod servers;
 
 pub use servers::CpuTimes;
@@ -10,13 +11,17 @@ use crate::observer::{Caller, is_over};
 use crate::platforms::{PlatformChoice, Speeds};
 use crate::promotion::{Authority, Reserved};
 use laxity_analysis::DoubleHit;
-use laxity_kernel::{Counters, Enrolled, Exit, Options, PolicyCpus, Scheduler as Attached, Support};
+use laxity_kernel::{
+    Counters, Enrolled, Exit, LimitedCgroup, Options, PolicyCpus, Scheduler as Attached, Support,
+    limited_cgroups,
+};
 use laxity_model::{
     BudgetMode, CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Reserve, Result,
     Scope, ServerChoice, cpus_named,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration as Span, Instant};
@@ -52,6 +57,8 @@ pub struct Loading {
     pub speeds: Option<Speeds>,
     /// amp-rm: what promoted tasks are promised.
     pub double_hit: DoubleHit,
+    /// Whether it begins although cgroups of this machine have CPU limits, which then have no effect.
+    pub void_cgroup_limits: bool,
     /// When it ends by itself, if it does.
     pub duration: Option<Duration>,
     /// How often it is reported what happened, if at all before the end.
@@ -73,6 +80,9 @@ pub struct Report {
     /// amp-rm: for how long background tasks have had each CPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ordinary: Vec<CpuTimes>,
+    /// With the sums: cgroups whose CPU limits have had no effect, as they were when it began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub void_cgroup_limits: Vec<LimitedCgroup>,
 }
 
 impl Loading {
@@ -94,6 +104,10 @@ impl Loading {
             let words = caller.command.iter().skip(1).cloned();
             let hint = elsewhere::hint(&Refusal { reason: reason.clone(), hint }, words);
             return Err(Diagnostic::environment(reason).hint(hint));
+        }
+        let limited = self.limits_given_up(limited_cgroups(Path::new("/")))?;
+        if !limited.is_empty() {
+            caller.observer.warn(&format!("{}: {}", self.policy, limits::void(&limited)));
         }
         let mut loaded = Loaded { loading: self, caller, stop, begin: None, authority: None };
         let mut tasks: Vec<Enrolled> = Vec::new();
@@ -120,7 +134,8 @@ impl Loading {
             if let Some(authority) = &mut loaded.authority {
                 authority.put_all_back(&scheduler);
             }
-            report(&self.report(begin, Sums::of(&scheduler)?, true))?;
+            let sums = self.report(begin, Sums::of(&scheduler)?, true);
+            report(&Report { void_cgroup_limits: limited.clone(), ..sums })?;
             let Some(exit) = end else { break };
             restarts = if started.elapsed() < CALM { restarts + 1 } else { 1 };
             if !exit.wants_restart() || restarts > RESTARTS_MAX {
@@ -179,6 +194,7 @@ impl Loading {
             total,
             counters,
             ordinary,
+            void_cgroup_limits: Vec::new(),
         }
     }
 

@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering;
 ///
 /// From then on it schedules the whole machine: kernel threads first; threads that have asked for it (`sched_setattr` with
 /// policy SCHED_EXT, 7, and runtime, deadline and period, as for SCHED_DEADLINE) by the policy; everything else shares what
-/// is left by virtual time, at least the reserve. It ends with Ctrl-C, and in any case with this process; the kernel's own
-/// scheduler then goes on with all tasks.
+/// is left by virtual time, at least the reserve. CPU limits of cgroups have no effect meanwhile. It ends with Ctrl-C, and in any
+/// case with this process; the kernel's own scheduler then goes on with all tasks.
 #[derive(Args)]
 #[command(after_long_help = "\
 A thread asks once, and needs CAP_SYS_NICE; sched_yield or blocking ends a job, and the next is released a period later. More \
@@ -25,7 +25,7 @@ than the CPUs less the reserve is refused (EBUSY). `laxity exec` has an unmodifi
 or goes the policy starts anew with its tasks, and where too few are left for it, it waits until they are back.
 
 Exit codes: 0 stopped, or --duration is over; 2 usage or input; 3 the kernel takes no such scheduler, has another one, or has \
-ended this one (the reason is said); 130 interrupted before --duration was over.
+ended this one (the reason is said), or cgroups have CPU limits; 130 interrupted before --duration was over.
 
 Examples:
   # all CPUs, a line every second
@@ -53,6 +53,12 @@ pub struct LoadArguments {
     /// The time within which the reserve is granted
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_window)]
     pub reserve_period: Duration,
+    /// Load it although cgroups of this machine have CPU limits, which have no effect meanwhile
+    ///
+    /// Without it, a machine with such cgroups is refused, and they are named. cpu.max, cpu.weight and cpu.idle (cgroup v1:
+    /// cpu.cfs_quota_us, cpu.shares) count, where they are not the defaults and the cgroup has a process in it or below it.
+    #[arg(help_heading = "Machine", long)]
+    pub void_cgroup_limits: bool,
     /// Real-time tasks that a cell has room for
     #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "N", default_value_t = 1024, value_parser = whole::<u32>(1..=u64::from(laxity_kernel::TASKS_MAX)))]
     pub tasks: u32,
@@ -121,6 +127,7 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         servers: arguments.server.clone(),
         speeds: arguments.speeds.clone(),
         double_hit: double_hit(arguments.count_double_hit),
+        void_cgroup_limits: arguments.void_cgroup_limits,
         duration: arguments.duration,
         report_every: arguments.stats,
     };
@@ -152,4 +159,27 @@ fn text(report: &Report) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+
+    #[derive(Parser)]
+    struct Call {
+        #[command(flatten)]
+        load: LoadArguments,
+    }
+
+    /// What files to deploy, refusals and plans name is an option here, and not the default.
+    #[test]
+    fn the_option_that_gives_up_limits_of_cgroups_is_the_one_that_is_named_elsewhere() {
+        let asked = |words: &[&str]| {
+            let matches = Call::command().try_get_matches_from(words).expect("it is taken");
+            Call::from_arg_matches(&matches).expect("valid").load.void_cgroup_limits
+        };
+        assert!(asked(&["load", "edf-bh", laxity_deploy::VOID_CGROUP_LIMITS]));
+        assert!(!asked(&["load", "edf-bh"]));
+    }
 }

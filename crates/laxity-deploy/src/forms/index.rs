@@ -2,7 +2,7 @@
 
 use super::{kernel, oci, program, ros2, script, systemd};
 use crate::names::harmless;
-use crate::plan::{Confinement, DeployPlan};
+use crate::plan::{Confinement, DeployPlan, VOID_CGROUP_LIMITS};
 use laxity_model::markdown::{cell, inline};
 use std::fmt::Write as _;
 
@@ -139,7 +139,8 @@ fn afterwards(plan: &DeployPlan) -> String {
          (at most 15 bytes, as the kernel has them), by the units above, by the script, or by `--pid TASK=PID`.\n{}",
         match &plan.attached {
             Some(policy) => format!(
-                "\nThe policy has to be attached before: `sudo laxity load {}`.\n",
+                "\nThe policy has to be attached before: `sudo laxity load {}`. Where cgroups of the machine have CPU limits (`cpu.max`, \
+                 `cpu.weight`, `cpu.idle`), it asks for `{VOID_CGROUP_LIMITS}`, since they have no effect meanwhile.\n",
                 laxity_model::shell_word(policy)
             ),
             None => String::new(),

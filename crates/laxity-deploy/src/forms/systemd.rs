@@ -12,7 +12,7 @@
 use super::DeployFile;
 use super::script::deadline_options;
 use crate::names::{file_name, file_names, unit_text};
-use crate::plan::{CellPlan, Confinement, DeployPlan, Flag, Scheduling, ThreadPlan};
+use crate::plan::{CellPlan, Confinement, DeployPlan, Flag, Scheduling, ThreadPlan, VOID_CGROUP_LIMITS};
 use std::fmt::Write as _;
 
 /// The directory of the units.
@@ -227,6 +227,8 @@ fn cell_service(plan: &DeployPlan, at: usize, slice: &str, units: &Units) -> Str
 fn policy_service(plan: &DeployPlan, attached: &str, units: &Units) -> String {
     format!(
         "# The policy schedules this machine as long as this service runs. Options of laxity load go behind its name.\n\
+         # Where cgroups of this machine have CPU limits (CPUQuota=, CPUWeight= of units), which have no effect meanwhile, the start is\n\
+         # refused unless {VOID_CGROUP_LIMITS} is among these options.\n\
          [Unit]\nDescription=Policy {} for task set {} (laxity load)\nPartOf={}\n\n\
          [Service]\nType=exec\nExecStart=/usr/bin/laxity load {}\n\
          ExecStartPost=/bin/sh -c 'until grep -qx enabled /sys/kernel/sched_ext/state; do sleep 0.1; done'\n",

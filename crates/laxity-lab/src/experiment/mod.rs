@@ -4,6 +4,7 @@ mod calibration;
 mod checks;
 pub mod elsewhere;
 mod laboratory;
+mod limits;
 mod overruns;
 mod parts;
 mod repeating;
@@ -31,7 +32,7 @@ use parts::{NOTHING, Part, parts};
 use repeating::Repeating;
 use runs::{manifest, planned_runs};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use work::Workload;
 
 /// How cases are run, and what is said of them beside it.
@@ -132,6 +133,8 @@ pub struct Bench {
     lock: MachineLock,
     capabilities: Capabilities,
     measuring: Option<Measuring>,
+    /// Which limits of cgroups have no effect has been said.
+    said_limits: AtomicBool,
 }
 
 impl Bench {
@@ -148,7 +151,8 @@ impl Bench {
             caller.observer.warn(&format!("note: an earlier run was killed; restored {}", path.shown()));
         }
         let capabilities = Capabilities::probe();
-        Ok(Bench { lock, capabilities, measuring: probes.map(Measuring::begin).transpose()? })
+        let measuring = probes.map(Measuring::begin).transpose()?;
+        Ok(Bench { lock, capabilities, measuring, said_limits: AtomicBool::new(false) })
     }
 }
 
@@ -181,6 +185,7 @@ pub fn measure_on<'a>(bench: &Bench, cases: &Cases<'a>, settings: &Settings) -> 
     let runs = planned_runs(sets.len(), &parts, settings, capabilities);
     let mut manifest =
         manifest(cases, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
+    limits::note(&parts, bench, &mut manifest.machine, &*settings.runs.caller.observer);
     let laboratory = Laboratory {
         cases,
         settings,

@@ -312,6 +312,7 @@ impl Deployment<'_> {
             hierarchy: self.capabilities.cpusets.as_ref().ok(),
             machine: &machine,
             interrupt_threads: deploy::has_interrupt_threads(Path::new("/")),
+            limited: &laxity_kernel::limited_cgroups(Path::new("/")),
         };
         let mut plans = Vec::new();
         for Part { case, plan } in self.parts.iter().filter(|part| part.case.scheduler.name == scheduler) {

@@ -79,13 +79,13 @@ pub(super) fn times_since(now: &[CpuTimes], before: &[CpuTimes]) -> Vec<CpuTimes
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::platforms::{PlatformChoice, Speeds};
     use laxity_model::{BudgetMode, Duration, Policy, PolicyScheduler, ServerChoice};
     use std::borrow::Cow;
 
-    fn loading(policy: &str, choices: &[&str], speeds: Option<&str>) -> Loading {
+    pub(in crate::loading) fn loading(policy: &str, choices: &[&str], speeds: Option<&str>) -> Loading {
         Loading {
             policy: policy.parse().expect("a policy"),
             platform: PlatformChoice {
@@ -103,6 +103,7 @@ mod tests {
             servers: choices.iter().map(|text| text.parse().expect("a choice")).collect(),
             speeds: speeds.map(|text| text.parse().expect("speeds")),
             double_hit: DoubleHit::Ignored,
+            void_cgroup_limits: false,
             duration: None,
             report_every: None,
         }

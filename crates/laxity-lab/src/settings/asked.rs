@@ -102,6 +102,8 @@ impl Found {
             hierarchy: hierarchy.as_ref(),
             machine: &machine,
             interrupt_threads: is_this_machine && deploy::has_interrupt_threads(Path::new("/")),
+            // What is proven here runs under Linux's own schedulers.
+            limited: &[],
         };
         deploy::write_tree(&output, &self.deployed(set, &host))
     }
