@@ -124,8 +124,11 @@ static __noinline int lx_readmit(struct lx_member *member, const struct lx_param
 		return -LX_EBUSY;
 	}
 	refused = lx_admits(in, lx_slot(in, index)->bandwidth, wanted);
-	if (refused == LX_ADMITTED)
+	if (refused == LX_ADMITTED) {
 		lx_set_parameters(in, index, wanted);
+		/* It stays, should its end have been asked for. */
+		LX_WRITE(member->leaving, 0);
+	}
 	bpf_spin_unlock(&in->lock);
 	return lx_errno_of(refused);
 }
@@ -181,11 +184,8 @@ static __noinline int lx_ask(struct task_struct *p, struct lx_member *member, co
 		return -LX_EPERM;
 	if (wanted->period_ns > LX_HOST_PERIOD_MAX)
 		return -LX_EINVAL;
-	if (lx_has_joined(member)) {
-		/* It stays, should its end have been asked for. */
-		LX_WRITE(member->leaving, 0);
+	if (lx_has_joined(member))
 		return lx_readmit(member, wanted);
-	}
 	/* The same task, as the verifier wants to have it for a look at its affinity. */
 	trusted = bpf_task_from_pid(p->pid);
 	if (!trusted)
