@@ -89,8 +89,7 @@ fn pick_next(cpu: usize, prev: TaskId) -> TaskId {
     if !(starts_above && has_above(prev)) {
         dispatch::balance(cpu);
     }
-    let next =
-        pick_above(cpu, prev).or_else(|| ext::pick(cpu)).unwrap_or_else(|| world(|w| w.cpus[cpu].idle_task));
+    let next = pick_above(cpu, prev).or_else(|| ext::pick(cpu)).unwrap_or_else(|| pick_idle(cpu));
     if next == prev {
         return next;
     }
@@ -109,6 +108,14 @@ fn pick_next(cpu: usize, prev: TaskId) -> TaskId {
         Class::Stop | Class::RealTime => world(|w| w.cpus[cpu].above.retain(|&other| other != next)),
     }
     next
+}
+
+/// `pick_task_idle`: the CPU is in the mask of idle ones again, also if it has idled all along and been picked out of that meanwhile.
+fn pick_idle(cpu: usize) -> TaskId {
+    world(|w| {
+        w.cpus[cpu].is_idle = true;
+        w.cpus[cpu].idle_task
+    })
 }
 
 /// The task of a class above that goes first: of equals, the one that runs.
