@@ -186,19 +186,28 @@ fn a_quiet_machine_that_a_massacre_leaves_is_put_back_by_the_next_run() {
     let before = HostState::now();
     let (directory, set) = small_set();
     let Some(running) = started_quietly(&set, &directory.path().join("out"), &before) else { return };
+    massacre(running);
+    wait_until("all processes are gone", || laxity_processes(|_| true).is_empty());
+    assert_eq!(HostState::now().latency, before.latency, "the kernel has forgotten it with the process");
+    the_next_run_restores(directory.path(), &set, &before);
+}
+
+/// The guardian first stopped, then both killed: neither can clean up after the other.
+fn massacre(running: Running) {
     kill(guardians()[0], libc::SIGSTOP);
     kill(program(&running), libc::SIGKILL);
     kill(guardians()[0], libc::SIGKILL);
     running.end();
-    wait_until("all processes are gone", || laxity_processes(|_| true).is_empty());
-    assert_eq!(HostState::now().latency, before.latency, "the kernel has forgotten it with the process");
+}
+
+/// Another run puts back what a killed one has left, and says so.
+fn the_next_run_restores(directory: &Path, set: &Path, before: &HostState) {
     let mut next = laxity();
-    next.args(["run", "--scheduler", "g-rm", "--duration", "100ms", "--out"])
-        .arg(directory.path().join("next"));
-    let ended = output(next.arg(&set));
+    next.args(["run", "--scheduler", "g-rm", "--duration", "100ms", "--out"]).arg(directory.join("next"));
+    let ended = output(next.arg(set));
     assert!(ended.status.success(), "{}", words(&ended));
     assert!(words(&ended).contains("an earlier run was killed; restored"), "{}", words(&ended));
-    assert_eq!(HostState::now(), before);
+    assert_eq!(&HostState::now(), before);
 }
 
 /// Its memory stays, and it runs where no task does.
@@ -268,21 +277,11 @@ fn what_a_massacre_leaves_is_put_back_by_the_next_run() {
     let before = HostState::now();
     let (directory, set) = small_set();
     let running = Running::start(&mut long_run(&set, &directory.path().join("out")), 4);
-    // The guardian first stopped, then both killed: neither can clean up after the other.
-    kill(guardians()[0], libc::SIGSTOP);
-    kill(program(&running), libc::SIGKILL);
-    kill(guardians()[0], libc::SIGKILL);
-    running.end();
+    massacre(running);
     wait_until("no real-time thread is left", || real_time_threads().is_empty());
     wait_until("all processes are gone", || laxity_processes(|_| true).is_empty());
     assert_ne!(HostState::now(), before, "cpusets are left behind");
-    let mut next = laxity();
-    next.args(["run", "--scheduler", "g-rm", "--duration", "100ms", "--out"])
-        .arg(directory.path().join("next"));
-    let ended = output(next.arg(&set));
-    assert!(ended.status.success(), "{}", words(&ended));
-    assert!(words(&ended).contains("an earlier run was killed; restored"), "{}", words(&ended));
-    assert_eq!(HostState::now(), before);
+    the_next_run_restores(directory.path(), &set, &before);
 }
 
 #[test]

@@ -44,8 +44,6 @@ pub(crate) struct Task {
     pub killed: bool,
     /// The kernel has no record of it any more.
     pub is_freed: bool,
-    /// How long it has run in all, in ns.
-    pub ran_ns: u64,
 }
 
 impl Task {
@@ -109,7 +107,6 @@ impl Task {
             notifies: None,
             killed: false,
             is_freed: false,
-            ran_ns: 0,
         }
     }
 

@@ -242,7 +242,6 @@ impl World {
             if cpu.is_in_user_mode() && task.call.is_none() {
                 task.left_ns = task.left_ns.saturating_sub(passed_ns);
             }
-            task.ran_ns += passed_ns;
         }
         self.now = self.now.max(now);
     }

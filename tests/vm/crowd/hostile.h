@@ -13,78 +13,69 @@ static int heavy(int me)
 	return 0;
 }
 
-static int least(int me)
+static int going(int me)
 {
-	shared->word[me] = set_policy(0, SCHED_IDLE);
 	for (;;)
 		shared->jobs[me]++;
 	return 0;
 }
 
-static int plain(int me)
+/* Members first, one for each CPU, then one of the least weight; all others are plain loops. */
+static int of_a_crowd(int me)
 {
-	shared->word[me] = 0;
-	for (;;)
-		shared->jobs[me]++;
-	return 0;
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (me < cpus)
+		return heavy(me);
+	shared->word[me] = me == cpus ? set_policy(0, SCHED_IDLE) : 0;
+	return going(me);
+}
+
+static int without_end(int me)
+{
+	shared->word[me] = enter(0, 20 * MS, 100 * MS, 0);
+	return going(me);
 }
 
 /* Whether all those have got on within the last round. */
-static int all_have_gone_on(int first, int end, int seconds)
+static int all_have_gone_on(int count, int seconds)
 {
 	static uint64_t before[TASKS_MAX];
 
-	for (int i = first; i < end; i++)
+	for (int i = 0; i < count; i++)
 		before[i] = shared->jobs[i];
 	sleep(seconds);
-	for (int i = first; i < end; i++)
+	for (int i = 0; i < count; i++)
 		if (shared->jobs[i] == before[i])
 			FAIL("task %d has had nothing for %d s", i, seconds);
+	return 1;
+}
+
+/* So many begin, and all of them have a CPU in each round of 28 s, less than the kernel's watchdog waits. */
+static int all_have_turns(int count, int (*task)(int), int seconds)
+{
+	for (int i = 0; i < count; i++) {
+		start(i, task);
+		if (!EVENTUALLY(shared->word[i] >= 0))
+			FAIL("task %d does not begin", i);
+	}
+	for (int passed = 0; passed < seconds; passed += 28)
+		if (!all_have_gone_on(count, 28))
+			return 0;
+	for (int i = 0; i < count; i++)
+		if (!end(i))
+			return 0;
 	return 1;
 }
 
 /* Members that leave 15 % of each CPU; beside them 20 loops for each, and one of the least weight. */
 static int crowded(int seconds)
 {
-	int cpus = sysconf(_SC_NPROCESSORS_ONLN), count = 21 * cpus + 1;
-
-	for (int i = 0; i < count; i++) {
-		start(i, i < cpus ? heavy : i == cpus ? least : plain);
-		if (!EVENTUALLY(shared->word[i] >= 0))
-			FAIL("task %d does not begin", i);
-	}
-	for (int passed = 0; passed < seconds; passed += 28)
-		if (!all_have_gone_on(0, count, 28))
-			return 0;
-	for (int i = 0; i < count; i++)
-		if (!end(i))
-			return 0;
-	return 1;
-}
-
-static int without_end(int me)
-{
-	shared->word[me] = enter(0, 20 * MS, 100 * MS, 0);
-	for (;;)
-		shared->jobs[me]++;
-	return 0;
+	return all_have_turns(21 * sysconf(_SC_NPROCESSORS_ONLN) + 1, of_a_crowd, seconds);
 }
 
 /* One endless job more than there are CPUs, where no budget ends them: each has a CPU now and then. */
 static int overloaded(int seconds)
 {
-	int count = sysconf(_SC_NPROCESSORS_ONLN) + 1;
-
-	for (int i = 0; i < count; i++) {
-		start(i, without_end);
-		if (!EVENTUALLY(shared->word[i] >= 0))
-			FAIL("task %d does not get to ask", i);
-	}
-	for (int passed = 0; passed < seconds; passed += 28)
-		if (!all_have_gone_on(0, count, 28))
-			return 0;
-	for (int i = 0; i < count; i++)
-		if (!end(i))
-			return 0;
-	return 1;
+	return all_have_turns(sysconf(_SC_NPROCESSORS_ONLN) + 1, without_end, seconds);
 }
