@@ -66,10 +66,22 @@ LX_INLINE int lx_preempts(u64 key, u32 task, struct lx_cpu_entry entry)
 	return lx_entry_yields(entry, lx_cpu_busy(0, task, key));
 }
 
-/* The entry becomes that of its CPU. */
-LX_INLINE void lx_cpu_enter(struct lx_state *s, struct lx_cpu_entry entry)
+/* The entry of a CPU that yields to no job: there is none that goes before key 0 and task 0. It says no CPU. */
+LX_INLINE struct lx_cpu_entry lx_cpu_absent(void)
 {
-	u32 node = s->cpu_leaves + lx_entry_cpu(entry);
+	return (struct lx_cpu_entry){0, 0};
+}
+
+/* Whether the CPU is linked to nothing, and there for the instance's tasks. */
+LX_INLINE int lx_cpu_is_idle(struct lx_state *s, u32 cpu)
+{
+	return lx_cpu_leaf(s, cpu)->key == LX_NEVER;
+}
+
+/* The entry becomes that of `cpu`. */
+LX_INLINE void lx_cpu_enter_as(struct lx_state *s, u32 cpu, struct lx_cpu_entry entry)
+{
+	u32 node = s->cpu_leaves + cpu;
 
 	*lx_cpu_node(s, node) = entry;
 	while (node > 1 && LX_MAY_LOOP) {
@@ -86,6 +98,12 @@ LX_INLINE void lx_cpu_enter(struct lx_state *s, struct lx_cpu_entry entry)
 	}
 }
 
+/* The entry becomes that of its CPU. */
+LX_INLINE void lx_cpu_enter(struct lx_state *s, struct lx_cpu_entry entry)
+{
+	lx_cpu_enter_as(s, lx_entry_cpu(entry), entry);
+}
+
 /* All CPUs idle. The dedicated CPU, the last one, never yields. */
 LX_FN void lx_cpu_heap_init(struct lx_state *s)
 {
@@ -99,7 +117,7 @@ LX_FN void lx_cpu_heap_init(struct lx_state *s)
 		LX_FORGET(s, s->cpu_leaves);
 	}
 	while (node < 2 * s->cpu_leaves && LX_MAY_LOOP) {
-		*lx_cpu_node(s, node) = (struct lx_cpu_entry){0, 0};
+		*lx_cpu_node(s, node) = lx_cpu_absent();
 		node++;
 		LX_FORGET(s, node);
 	}
@@ -109,6 +127,8 @@ LX_FN void lx_cpu_heap_init(struct lx_state *s)
 		c->linked = LX_NONE;
 		c->scheduled = LX_NONE;
 		c->kicked = 0;
+		c->withdrawn = 0;
+		c->absent = 0;
 		if (cpu < s->cpus_linkable)
 			lx_cpu_enter(s, lx_cpu_idle(cpu));
 		cpu++;

@@ -13,7 +13,11 @@
  *   5  a job completes                    complete: as 3; exhaust likewise
  *   6  the DSP hears of a completion      message
  *
- * A client's `linked`, `scheduled` and `kicked` are under the client's lock; no two locks are ever held at once.
+ * A client that is taken (withdraw) gives up its link and says so by a count, not by a message; the DSP looks then which client it is,
+ * under that one's lock, and the job that was linked there is ready again. One that is there again (restore) idles until the DSP
+ * has seen that.
+ *
+ * A client's `linked`, `scheduled`, `kicked` and `withdrawn` are under the client's lock; no two locks are ever held at once.
  * `scheduled` and the task's `last_cpu` change only when the client reschedules, together with its look at the
  * link: until then the client is on the task's kernel stack, even if the job has ended. That it has is in the task's
  * `flight`, written under the same lock.
@@ -21,7 +25,7 @@
  * Assumptions about the host:
  *   1. An entry point is called under the lock that lock_of names, and step under that of its LX_STEP. The DSP's entry
  *      points need none: interrupts of the DSP are off while its operation is in progress, and no other CPU calls them.
- *   2. After complete, suspend and exhaust the CPU calls reschedule; no kick says so.
+ *   2. After complete, suspend, exhaust and restore the CPU calls reschedule; no kick says so.
  *   3. Reschedule of a CPU is called some time after every LX_KICK for it, and message some time after every LX_NOTIFY.
  *   4. A suspended job is resumed once, after suspend was called for it; a task arrives only if it has no job and
  *      complete, if it was called, was called with LX_NEVER, or if its job is suspended: that one is given up.
@@ -141,13 +145,52 @@ LX_FN u32 lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	return next;
 }
 
-/* The DSP, `cpu`, handles one message: 1, or 0 if it found none. */
+/* What became of a client is to be seen by the DSP. */
+LX_INLINE void lx_g_edf_mp_say_withdrawn(struct lx_state *s, u32 by)
+{
+	(void)LX_FETCH_ADD(s->withdrawals, 1);
+	lx_list_add(s, by, LX_NOTIFY, s->config.dedicated_cpu);
+	lx_g_edf_mp_check(s);
+}
+
+/* Something above the policy takes `cpu`, a client: it gives up its link. `by` makes the call. */
+LX_FN void lx_g_edf_mp_withdraw(struct lx_state *s, u32 cpu, u32 by, u64 now)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+
+	(void)now;
+	lx_list_begin(s, by);
+	/* It is going to call restore, and then reschedule: nothing has to ask for it. */
+	c->kicked = 1;
+	c->linked = LX_NONE;
+	LX_WRITE(c->withdrawn, LX_WITHDRAWN | LX_GAVE_UP);
+	lx_switch_to(s, cpu, LX_NONE);
+	lx_g_edf_mp_say_withdrawn(s, by);
+}
+
+/* `cpu`, which was withdrawn, is there again. It calls reschedule next, and idles until the DSP has a job for it. */
+LX_FN void lx_g_edf_mp_restore(struct lx_state *s, u32 cpu, u64 now)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+
+	(void)now;
+	lx_list_begin(s, cpu);
+	LX_WRITE(c->withdrawn, c->withdrawn & ~(u32)LX_WITHDRAWN);
+	lx_g_edf_mp_say_withdrawn(s, cpu);
+}
+
+/* The DSP, `cpu`, handles one message, or one client that was withdrawn or restored: 1, or 0 if it found none. */
 LX_FN u32 lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_message m;
-	u32 kind = lx_mailbox_take(s, &m);
+	u32 kind;
 
 	lx_list_begin(s, cpu);
+	if (lx_dsp_seek_withdrawal(s)) {
+		lx_g_edf_mp_check(s);
+		return 1;
+	}
+	kind = lx_mailbox_take(s, &m);
 	if (kind == LX_MESSAGE_NONE)
 		return 0;
 	if (kind == LX_MESSAGE_ARRIVE) {
@@ -168,6 +211,12 @@ LX_FN u32 lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 	return 1;
 }
 
+/* Whether message would find anything. O(sockets). */
+LX_INLINE u32 lx_g_edf_mp_has_mail(struct lx_state *s)
+{
+	return LX_READ(s->withdrawals) != s->withdrawals_seen || lx_mailbox_has_mail(s);
+}
+
 /* The task used `used_ns` ns of its budget. */
 LX_FN void lx_g_edf_mp_consume(struct lx_state *s, u32 task, u64 used_ns)
 {
@@ -186,6 +235,8 @@ LX_FN void lx_g_edf_mp_step(struct lx_state *s, u32 cpu, u64 now)
 		lx_dsp_swap_step(s);
 	else if (phase == LX_DSP_LINK)
 		lx_dsp_link_step(s);
+	else if (phase == LX_DSP_WITHDRAWAL)
+		lx_dsp_withdrawal_step(s);
 	lx_g_edf_mp_check(s);
 }
 
@@ -214,6 +265,8 @@ LX_FN void lx_g_edf_mp_init(struct lx_state *s)
 	lx_binomial_heap_init(s);
 	lx_mailboxes_init(s);
 	lx_dsp(s)->phase = LX_DSP_IDLE;
+	s->withdrawals = 0;
+	s->withdrawals_seen = 0;
 	while (i < s->config.cpus && LX_MAY_LOOP) {
 		lx_list_begin(s, i);
 		i++;

@@ -13,8 +13,8 @@
  * A CPU has the task it should run (linked) and the one it runs (scheduled); decisions change links, and a CPU follows
  * when it calls reschedule (cerqueira2014, III-B; ackelman2018, 5.2). At the end of every entry point
  *
- *   1. the linked tasks are the min(m, r) of highest priority among the r ready ones: nothing that waits goes before
- *      anything linked, and no CPU is idle while something waits;
+ *   1. the linked tasks are the min(m, r) of highest priority among the r ready ones, where m CPUs are there (not withdrawn):
+ *      nothing that waits goes before anything linked, and no CPU is idle while something waits;
  *   2. a linked task that is still scheduled somewhere is linked there: so a CPU never has to wait for another one to let
  *      go of the task it is to run.
  *
@@ -44,6 +44,11 @@ LX_FN void LX_P(check)(struct lx_state *s)
 		u32 linked = lx_cpu(s, cpu)->linked;
 		u32 scheduled = lx_cpu(s, cpu)->scheduled;
 
+		if (lx_cpu(s, cpu)->withdrawn) {
+			LX_ASSERT(entry.key == 0 && entry.tie == 0);
+			LX_ASSERT(linked == LX_NONE && scheduled == LX_NONE);
+			continue;
+		}
 		LX_ASSERT(lx_entry_cpu(entry) == cpu && lx_entry_task(entry) == linked);
 		LX_ASSERT(!lx_entry_yields(entry, first));
 		LX_ASSERT(linked == scheduled || lx_cpu(s, cpu)->kicked);
@@ -183,7 +188,7 @@ LX_HOT void LX_P(preempt)(struct lx_state *s, u32 task, struct lx_cpu_entry firs
 		/* All idle CPUs are equal: the one where it ran last spares a migration. */
 		u32 last = lx_task(s, task)->last_cpu;
 
-		if (last != LX_NONE && last < s->cpus_linkable && lx_cpu(s, last)->linked == LX_NONE)
+		if (last != LX_NONE && lx_cpu_is_idle(s, last))
 			cpu = last;
 	} else {
 		struct lx_task *p = lx_task(s, preempted);
@@ -421,6 +426,49 @@ LX_FN u32 LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
 	next = LX_P(follow_link)(s, cpu, now);
 	LX_P(settle)(s);
 	return next;
+}
+
+/*
+ * Something above the policy takes `cpu`: it runs nothing of the instance's from now on. The job that it was linked to competes for
+ * the other CPUs.
+ */
+LX_FN void LX_P(withdraw)(struct lx_state *s, u32 cpu, u32 by, u64 now)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 linked = c->linked;
+	u32 before = c->scheduled;
+
+	(void)by;
+	s->actions = 0;
+	lx_switch_to(s, cpu, LX_NONE);
+	/* It is going to call restore, and then reschedule: nothing has to ask for it. */
+	c->kicked = 1;
+	c->withdrawn = LX_WITHDRAWN;
+	c->linked = LX_NONE;
+	lx_cpu_enter_as(s, cpu, lx_cpu_absent());
+	if (linked != LX_NONE) {
+		struct lx_task *t = lx_task(s, linked);
+
+		t->linked_on = LX_NONE;
+		t->place = LX_PLACE_READY;
+		LX_P(competes)(s, linked, now);
+		/* What was linked goes before all that wait. */
+		LX_Q(insert_first)(s, linked);
+	}
+	LX_P(leaves)(s, cpu, before, now);
+	LX_P(turn)(s, now);
+	LX_P(preempt_all)(s);
+	LX_P(settle)(s);
+}
+
+/* `cpu`, which was withdrawn, is there again. It calls reschedule next. */
+LX_FN void LX_P(restore)(struct lx_state *s, u32 cpu, u64 now)
+{
+	s->actions = 0;
+	lx_cpu(s, cpu)->withdrawn = 0;
+	LX_P(turn)(s, now);
+	LX_P(link_top)(s, cpu);
+	LX_P(settle)(s);
 }
 
 #ifdef LX_TURNS

@@ -11,7 +11,7 @@
 	.take_due = lx_policy_take_due, .release_group = lx_##policy##_release_group,                                  \
 	.complete = lx_##policy##_complete, .reschedule = lx_##policy##_reschedule,                                    \
 	.consume = lx_##policy##_consume, .exhaust = lx_##policy##_exhaust, .suspend = lx_##policy##_suspend,          \
-	.resume = lx_##policy##_resume
+	.resume = lx_##policy##_resume, .withdraw = lx_##policy##_withdraw, .restore = lx_##policy##_restore
 
 /* What else is in a table, by kind (policies.h). */
 #define LX_MORE_FINISH(policy) .finish = lx_##policy##_finish

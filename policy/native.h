@@ -18,12 +18,14 @@
 /*
  * The entry points of a policy, and when a host calls each: bpf/host and crates/laxity-sim both keep to it. A call leaves its
  * actions in s->action[0 .. s->actions), or with LX_LISTS, where there are several locks (lock_of), in s->list[cpu], where
- * `cpu` makes the call; of release_group that is the group's. The host carries them out before its next call.
+ * `cpu` makes the call; of release_group that is the group's, of withdraw `by`. The host carries them out before its next call.
  *
  *   time, work and timers     take_due, release_group and timer at the instants that LX_ARM says; consume (below)
  *   a task comes              enter, then arrive with its first job
  *   a job ends on a CPU       consume; then complete, suspend or exhaust; then reschedule on that CPU: or consume, then finish
  *   a CPU was kicked          consume, then reschedule
+ *   a CPU is taken            as for a job that ends, without reschedule, if one has; then withdraw
+ *   it is there again         restore, then reschedule
  *   LX_STEP, LX_NOTIFY        step, message
  *
  * An entry point that a policy lacks is null, which the comment says.
@@ -76,6 +78,15 @@ struct lx_policy {
 	void (*suspend)(struct lx_state *s, u32 cpu, u64 now);
 	/* What the suspended job waited for has happened, on `cpu`. */
 	void (*resume)(struct lx_state *s, u32 task, u32 cpu, u64 now);
+	/*
+	 * Something above the policy has taken `cpu` (an interrupt that lasts, a thread of a class above): it runs no task of the
+	 * instance's, and calls none of complete, suspend, exhaust and reschedule, until restore. Consume was called before, and what has
+	 * ended there was said; or it is said where the task is put next (another CPU may have to call this: then it says so). Interrupts (release_group, timer, arrive, resume) may come there meanwhile. Not for the dedicated CPU:
+	 * the host sees to it that its work is done, there or elsewhere. `by`: the CPU that makes the call.
+	 */
+	void (*withdraw)(struct lx_state *s, u32 cpu, u32 by, u64 now);
+	/* `cpu`, which was withdrawn, is there again: reschedule on it follows. */
+	void (*restore)(struct lx_state *s, u32 cpu, u64 now);
 	/*
 	 * Where the release queue has a lock of its own (push_pull.h), complete and exhaust in two parts, of which the first returns
 	 * when the task's job is to be released, for the second, or LX_NEVER; null otherwise.

@@ -10,12 +10,15 @@
  *   pull   when the running job ends, is suspended or throttled, before the local decision: one pass over all other
  *          queues, taking from each the job that waits first if it goes before all that are here by then.
  *
+ * A CPU that is taken (withdraw) pushes all that it has; what finds no other CPU stays and waits to be pulled. One that is there
+ * again (restore) pulls, as one whose job has ended.
+ *
  * Assumptions about the host:
  *   1. An entry point is called under the locks that lock_of names, and step under those of its LX_STEP, taken in
  *      increasing order of CPUs, with all others dropped. Locks of an operation are not held between its steps.
  *   2. At most one operation is in progress per CPU: until there is no LX_STEP for it any more, interrupts of that CPU
  *      are off, and events for it wait.
- *   3. After complete, suspend and exhaust, when their operation has ended, the CPU calls reschedule; no kick says so.
+ *   3. After complete, suspend, exhaust and restore, when their operation has ended, the CPU calls reschedule; no kick says so.
  *   4. Reschedule of a CPU is called some time after every LX_KICK for it.
  *   5. Calls of different CPUs may run at once. Each leaves its actions in the list of the CPU that makes it: `cpu`, or of
  *      release_group the group's. Interrupts are off there until the host has read them.
@@ -27,7 +30,8 @@
  *
  *      enter, resume, release_group, consume          nothing; scans read what is published
  *      arrive, await, lx_take_due                     the release queue: under its lock
- *      suspend, reschedule, complete_here, exhaust_here    their CPU's queue: under its lock
+ *      suspend, reschedule, complete_here, exhaust_here, withdraw, restore
+ *                                                     their CPU's queue: under its lock
  *      step                                           the queues of the CPUs that its LX_STEP names: under their locks
  *      complete, exhaust                              their CPU's queue and the release queue: `here`, and then await
  *
@@ -66,6 +70,11 @@ LX_FN void lx_push_pull_check(struct lx_state *s, u32 cpu)
 		return;
 	q = lx_run_queue(s, cpu);
 	waiting = lx_tree_first(lx_cpu_tree(s, cpu));
+	if (lx_cpu(s, cpu)->withdrawn) {
+		LX_ASSERT(q->current == LX_NONE && q->first == 0 && q->first_key == 0 && q->next == waiting);
+		LX_ASSERT(lx_cpu(s, cpu)->linked == LX_NONE && lx_cpu(s, cpu)->scheduled == LX_NONE);
+		return;
+	}
 	stays = q->current != LX_NONE && (waiting == LX_NONE || lx_task_before(s, q->current, waiting));
 	LX_ASSERT(q->first == (stays ? q->current : waiting));
 	LX_ASSERT(q->next == (stays ? waiting : LX_NONE));
@@ -248,6 +257,40 @@ LX_FN u32 lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	lx_push_from(s, cpu, cpu);
 	lx_push_pull_check(s, cpu);
 	return first;
+}
+
+/*
+ * Something above the policy takes `cpu`. All that it has is pushed, as far as other CPUs yield to it; the rest waits there until one
+ * pulls it. `by` makes the call, and the operation is its.
+ */
+LX_FN void lx_push_pull_withdraw(struct lx_state *s, u32 cpu, u32 by, u64 now)
+{
+	struct lx_run_queue *q = lx_run_queue(s, cpu);
+	u32 current = q->current;
+
+	(void)now;
+	lx_list_begin(s, by);
+	q->current = LX_NONE;
+	/* It is going to call restore, and then reschedule: nothing has to ask for it. */
+	lx_cpu(s, cpu)->kicked = 1;
+	lx_cpu(s, cpu)->withdrawn = LX_WITHDRAWN;
+	lx_switch_to(s, cpu, LX_NONE);
+	if (current != LX_NONE)
+		lx_run_queue_add(s, by, cpu, current);
+	else
+		lx_run_queue_publish(s, cpu);
+	lx_operation(s, by)->rest = LX_NONE;
+	lx_push_from(s, by, cpu);
+	lx_push_pull_check(s, cpu);
+}
+
+/* `cpu`, which was withdrawn, is there again: it pulls, and calls reschedule next. */
+LX_FN void lx_push_pull_restore(struct lx_state *s, u32 cpu, u64 now)
+{
+	(void)now;
+	lx_list_begin(s, cpu);
+	lx_cpu(s, cpu)->withdrawn = 0;
+	lx_push_pull_vacate(s, cpu, LX_NONE);
 }
 
 /* The task used `used_ns` ns of its budget. */

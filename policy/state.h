@@ -63,6 +63,7 @@ enum lx_event {
 	LX_EVENT_RELEASE = 0,
 	/* complete, suspend. */
 	LX_EVENT_COMPLETE = 1,
+	/* reschedule, withdraw, restore. */
 	LX_EVENT_RESCHEDULE = 2,
 	LX_EVENT_EXHAUST = 3,
 	LX_EVENT_MESSAGE = 4,
@@ -170,6 +171,18 @@ struct lx_cpu {
 	u32 kicked;
 	/* The mailbox that it writes to (g-edf-mp): its socket, below config.sockets. The host says, before init. */
 	u32 socket;
+	/* enum lx_withdrawal. */
+	u32 withdrawn;
+	/* g-edf-mp: that it is withdrawn, as far as the DSP knows. */
+	u32 absent;
+};
+
+/* Whether a CPU is there for the instance's tasks. */
+enum lx_withdrawal {
+	/* Something above the policy has it: withdraw was called last, not restore. It is linked to nothing and runs nothing. */
+	LX_WITHDRAWN = 1,
+	/* g-edf-mp: it has given up a link, and the DSP has yet to see that. */
+	LX_GAVE_UP = 2,
 };
 
 /* A CPU in the order in which CPUs yield (cpu_heap.h): the key of the job that it is linked to; task and CPU. */
@@ -348,6 +361,9 @@ struct lx_state {
 	u32 mailbox_next;
 	/* When the message that the dedicated processor has read last was sent. */
 	u64 message_sent_at;
+	/* g-edf-mp: how often a client was withdrawn or restored, and how many of those the DSP has seen. */
+	u32 withdrawals;
+	u32 withdrawals_seen;
 	/* When the policy's own timer is due, or LX_NEVER, and on which CPU. The host may read both; none if the policy has no timer. */
 	u64 next_timer_at;
 	u32 timer_cpu;

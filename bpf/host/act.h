@@ -63,7 +63,8 @@ static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
 {
 	u32 dedicated = in->state.config.dedicated_cpu;
 
-	if (lx_next_instant(in) < LX_READ(in->armed_at) && (dedicated == LX_NONE || dedicated == index))
+	if (lx_next_instant(in) < LX_READ(in->armed_at) &&
+	    (dedicated == LX_NONE || dedicated == index || LX_READ(in->dedicated_is_taken)))
 		lx_arm(in);
 }
 
@@ -88,15 +89,43 @@ static __always_inline void lx_kick_cpu(u32 cpu)
 	scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 }
 
+/* The CPU `index` of the instance, or if a class above has it another one, where that has none: LX_NONE for none. */
+static __noinline u32 lx_stand_in(struct lx_instance *in, u32 index)
+{
+	u32 found = LX_NONE;
+	u32 i;
+
+	if (!lx_is_withdrawn(lx_kernel_cpu(in, index)))
+		return index;
+	bpf_for(i, 0, in->cpus) {
+		if (!lx_is_withdrawn(lx_kernel_cpu(in, i))) {
+			found = i;
+			break;
+		}
+	}
+	return found;
+}
+
+/* Makes the CPU `index`, or one in its place, do what waits for it (many_locks.h: lx_serve). */
+static __always_inline void lx_kick_server(struct lx_instance *in, u32 index)
+{
+	u32 server = lx_stand_in(in, index);
+
+	if (server != LX_NONE)
+		lx_kick_cpu(lx_kernel_cpu(in, server));
+}
+
 static __always_inline void lx_act_one(struct lx_instance *in, const struct lx_action *a)
 {
-	if (a->kind == LX_KICK || a->kind == LX_NOTIFY) {
+	if (a->kind == LX_KICK) {
 		lx_kick_cpu(lx_kernel_cpu(in, a->cpu));
+	} else if (a->kind == LX_NOTIFY) {
+		lx_kick_server(in, a->cpu);
 	} else if (a->kind == LX_ARM) {
 		u32 cpu = lx_kernel_cpu(in, a->cpu);
 
-		/* A timer fires where it was set: another CPU sets its own when it decides next. */
-		if (cpu == bpf_get_smp_processor_id())
+		/* A timer fires where it was set: another CPU sets its own when it decides next, if it is going to. */
+		if (cpu == bpf_get_smp_processor_id() || lx_is_withdrawn(cpu))
 			lx_arm(in);
 		else
 			lx_kick_cpu(cpu);

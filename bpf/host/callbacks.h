@@ -16,6 +16,7 @@
 #include "rescue.h"
 #include "take_up.h"
 #include "timers.h"
+#include "withdraw.h"
 
 #ifdef LX_SERVERS
 #include "many_queues.h"
@@ -60,6 +61,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	in = lx_instance_of(c);
 	if (!in)
 		return false;
+	lx_give_back(in, c, cpu, now);
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_begun(c, cpu, now);
 	lx_serve(in, c);
@@ -91,13 +93,13 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
  * Whether this CPU has passed a decision over that it owes: what waited in its own queue (a kernel thread, a task that had to run
  * here) went first, or the kick for it has come while the kernel looked for background work.
  */
-static __always_inline bool lx_has_to_decide(struct lx_instance *in, u32 index)
+static __always_inline bool lx_has_to_decide(struct lx_instance *in, struct lx_host_cpu *c)
 {
-	struct lx_cpu *own = lx_cpu(&in->state, index);
+	struct lx_cpu *own = lx_cpu(&in->state, c->index);
 	u32 scheduled = LX_READ(own->scheduled);
 	struct lx_slot *slot;
 
-	if (LX_READ(own->kicked))
+	if (LX_READ(own->kicked) || c->above)
 		return true;
 	if (scheduled == LX_NONE)
 		return false;
@@ -122,7 +124,7 @@ static __always_inline void lx_look_again(u32 cpu)
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in = lx_instance_of(c);
 
-	if (in && (lx_has_to_decide(in, c->index) || lx_is_awaited(in, c)))
+	if (in && (lx_has_to_decide(in, c) || lx_is_awaited(in, c)))
 		lx_kick_cpu(cpu);
 }
 
@@ -166,8 +168,11 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 /* A class above takes the CPU: what waits in its own queue comes back, for other CPUs to take or until this one is free. */
 void BPF_STRUCT_OPS(on_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
 {
-	(void)cpu;
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
 	(void)args;
+	if (c)
+		__sync_lock_test_and_set(&c->above, c->above | LX_ABOVE_TOOK);
 	scx_bpf_reenqueue_local();
 }
 
@@ -270,6 +275,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	c->running = LX_NONE;
 	c->awaited = LX_NONE;
 	c->background_since_at = bpf_ktime_get_ns();
+	lx_show_above_ends(c, cpu, c->background_since_at);
 	in = lx_instance_of(c);
 	if (!in) {
 		lx_begins_beside(c, cpu, p);
@@ -305,7 +311,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		if (lx_is_in_the_way(in, c))
 			lx_kick_cpu(cpu);
 	}
-	if (!lx_is_kernel_thread(p) && lx_has_to_decide(in, c->index))
+	if (!lx_is_kernel_thread(p) && lx_has_to_decide(in, c))
 		lx_kick_cpu(cpu);
 }
 

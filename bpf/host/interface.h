@@ -235,6 +235,7 @@ void BPF_STRUCT_OPS(on_disable, struct task_struct *p)
 		lx_go_away(p, member);
 	else
 		lx_leave(p);
+	lx_rises(p);
 }
 
 void BPF_STRUCT_OPS(on_exit_task, struct task_struct *p, struct scx_exit_task_args *args)

@@ -17,9 +17,15 @@ static __always_inline struct lx_member *lx_real_time(struct task_struct *p)
 static __always_inline void lx_remind(struct lx_instance *in, u32 index)
 {
 	u32 cpu = lx_scheduled_on(&in->state, index);
+	struct lx_host_cpu *c;
 
-	if (cpu != LX_NONE)
-		lx_kick_cpu(lx_kernel_cpu(in, cpu));
+	if (cpu == LX_NONE)
+		return;
+	cpu = lx_kernel_cpu(in, cpu);
+	c = lx_host_cpu(cpu);
+	/* A CPU that a class above has taken decides when that is over: clearing this, it looks at what is here (withdraw.h). */
+	if (!c || !LX_READ(c->above))
+		lx_kick_cpu(cpu);
 }
 
 /* Anywhere: the membership that there is now is to end at the task's next callback; if it waits, when its turn comes. */

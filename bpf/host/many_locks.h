@@ -50,6 +50,8 @@ enum lx_invocation {
 	LX_INVOKE_EXHAUST = 3,
 	LX_INVOKE_SUSPEND = 4,
 	LX_INVOKE_RESCHEDULE = 5,
+	LX_INVOKE_WITHDRAW = 6,
+	LX_INVOKE_RESTORE = 7,
 };
 
 static __always_inline struct bpf_res_spin_lock *lx_lock_of_cpu(struct lx_instance *in, u32 index)
@@ -68,6 +70,10 @@ static __always_inline void lx_invoke_locked(struct lx_instance *in, struct lx_h
 
 	if (what == LX_INVOKE_RESCHEDULE) {
 		c->next = LX_P(reschedule)(s, cpu, now);
+	} else if (what == LX_INVOKE_WITHDRAW) {
+		LX_P(withdraw)(s, cpu, cpu, now);
+	} else if (what == LX_INVOKE_RESTORE) {
+		LX_P(restore)(s, cpu, now);
 	} else if (what == LX_INVOKE_SUSPEND) {
 		LX_P(suspend)(s, cpu, now);
 	} else if (what == LX_INVOKE_COMPLETE) {
@@ -352,13 +358,11 @@ static __always_inline void lx_invoke_end(struct lx_instance *in, struct lx_host
 	}
 }
 
-/* A CPU decides, and its time is charged. Returns the task that it runs from now on, or LX_NONE. */
-static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+/* What has ended on the CPU is told, and its time is charged; then it decides, or is withdrawn. */
+static __always_inline void lx_decide_or_withdraw(struct lx_instance *in, struct lx_host_cpu *c, u32 what, u64 now)
 {
 	u32 index = lx_cpu(&in->state, c->index)->scheduled;
 
-	if (c->index == in->state.config.dedicated_cpu)
-		return LX_NONE;
 	if (c->running != LX_NONE)
 		lx_charge_until(in, c, now);
 	c->ending = LX_ENDED_NOTHING;
@@ -367,8 +371,57 @@ static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu 
 	if (index != LX_NONE && !c->ended)
 		lx_invoke_end(in, c, index, now);
 	c->ended = 0;
-	lx_invoke(in, c, LX_INVOKE_RESCHEDULE, 0, now);
+	lx_invoke(in, c, what, 0, now);
+}
+
+/* A CPU decides. Returns the task that it runs from now on, or LX_NONE. */
+static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	if (c->index == in->state.config.dedicated_cpu)
+		return LX_NONE;
+	lx_decide_or_withdraw(in, c, LX_INVOKE_RESCHEDULE, now);
 	return c->next;
+}
+
+/* A class above takes the CPU. */
+static __always_inline void lx_withdraw(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	lx_decide_or_withdraw(in, c, LX_INVOKE_WITHDRAW, now);
+}
+
+/* CPU `index` of the instance is withdrawn; `by` says so. */
+LX_ONCE int lx_withdraw_once(u32 instance, u32 index, u32 by, u64 now)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+	struct bpf_res_spin_lock *lock = in ? lx_lock_of_cpu(in, index) : NULL;
+
+	if (!in || !lock)
+		return 0;
+	if (!lx_take(lock)) {
+		lx_give_up();
+		return 0;
+	}
+	LX_P(withdraw)(&in->state, index, by, now);
+	bpf_res_spin_unlock(lock);
+	return 0;
+}
+
+/* The same where the task on the CPU has just come into that class: whichever CPU has seen to that says so. */
+static __noinline int lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	u32 instance = c->instance;
+	u32 by = lx_caller(instance);
+
+	lx_withdraw_once(instance, c->index, by, now);
+	lx_carry_out(instance, by, now);
+	return 0;
+}
+
+/* The CPU, which was withdrawn, is going to decide. */
+static __noinline int lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	lx_invoke(in, c, LX_INVOKE_RESTORE, 0, now);
+	return 0;
 }
 
 static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu *c, bool own, u32 index, u64 now)
@@ -413,34 +466,44 @@ LX_ONCE int lx_take_message(u32 instance, u32 cpu, u64 now)
 }
 #endif
 
-/* Whether a message waits for this CPU. */
-static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
+/* Whether this CPU does what is the instance's: the dedicated one, or any where there is none or a class above has that. */
+static __always_inline bool lx_serves(struct lx_instance *in, struct lx_host_cpu *c)
+{
+	u32 dedicated = in->state.config.dedicated_cpu;
+
+	return dedicated == LX_NONE || dedicated == c->index || LX_READ(in->dedicated_is_taken);
+}
+
+static __always_inline bool lx_has_mail(struct lx_instance *in)
 {
 #ifdef LX_MESSAGES
-	return c->index == in->state.config.dedicated_cpu && lx_mailbox_has_mail(&in->state);
+	return LX_P(has_mail)(&in->state);
 #else
 	(void)in;
-	(void)c;
 	return false;
 #endif
 }
 
-/*
- * What this CPU does for others, with interrupts off: it releases what is due, and the dedicated processor handles its
- * messages until there are none.
- */
-static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
+/* Whether a message waits for this CPU. */
+static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
 {
-	u32 dedicated = in->state.config.dedicated_cpu;
-	u32 instance = c->instance;
-	u32 cpu = c->index;
+	return lx_serves(in, c) && lx_has_mail(in);
+}
+
+/* Whether a CPU of the instance has to call lx_serve. */
+static __always_inline bool lx_has_to_serve(struct lx_instance *in)
+{
+	return LX_READ(in->state.next_due_at) <= bpf_ktime_get_ns() || lx_has_mail(in);
+}
+
+/* What is due is released, by the CPU that has the number `cpu` for that, and messages are handled until there are none. */
+static __always_inline void lx_serve_as(struct lx_instance *in, u32 instance, u32 cpu)
+{
 	u64 now = bpf_ktime_get_ns();
 	u64 begin_at = now;
 	u64 due_at = LX_READ(in->armed_at);
 	bool released = false;
 
-	if (dedicated != LX_NONE && dedicated != cpu)
-		return;
 	/* The timer has gone off, or has yet to. */
 	if (due_at == LX_NEVER)
 		due_at = LX_READ(in->went_off_at);
@@ -467,12 +530,37 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 		lx_arm(in);
 }
 
-/* The timer has interrupts on: it makes its CPU, or the dedicated one, call serve, which has them off. Releases none itself. */
+/*
+ * What this CPU does for others, with interrupts off. Where one CPU is dedicated to that, only one at a time does: another that finds it
+ * at it leaves what has come to it, which looks again when it is done.
+ */
+static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
+{
+	u32 dedicated = in->state.config.dedicated_cpu;
+
+	if (!lx_serves(in, c))
+		return;
+	if (dedicated == LX_NONE) {
+		lx_serve_as(in, c->instance, c->index);
+		return;
+	}
+	while (!__sync_lock_test_and_set(&in->serving, 1) && LX_MAY_LOOP) {
+		lx_serve_as(in, c->instance, dedicated);
+		__sync_lock_test_and_set(&in->serving, 0);
+		if (!lx_has_to_serve(in))
+			break;
+	}
+}
+
+/*
+ * The timer has interrupts on: it makes its CPU, or the dedicated one, call serve, which has them off; or one in its place, if a class
+ * above has that. Releases none itself.
+ */
 static __always_inline int lx_release_pending(struct lx_instance *in, u32 instance)
 {
 	u32 dedicated = in->state.config.dedicated_cpu;
 
-	lx_kick_cpu(lx_kernel_cpu(in, dedicated != LX_NONE ? dedicated : lx_here(in, instance)));
+	lx_kick_server(in, dedicated != LX_NONE ? dedicated : lx_here(in, instance));
 	return 0;
 }
 

@@ -45,6 +45,16 @@ struct lx_slot {
 	u64 bandwidth;
 };
 
+/* What a class above has done to a CPU since that decided last (withdraw.h). */
+enum lx_above {
+	/* It has taken the CPU, which decides when that is over: nothing has to ask for it. */
+	LX_ABOVE_TOOK = 1,
+	/* The policy has been told: withdraw. */
+	LX_ABOVE_TOLD = 2,
+	/* The trace shows it, and not yet its end. */
+	LX_ABOVE_SHOWN = 4,
+};
+
 struct lx_instance {
 	struct bpf_spin_lock lock;
 	u32 cpus;
@@ -57,6 +67,10 @@ struct lx_instance {
 	/* rescue.h: the task that is to run for a moment, or LX_NONE; the number that is looked at next. */
 	u32 rescued;
 	u32 rescue_next;
+	/* A class above has the dedicated CPU: others do its work. */
+	u32 dedicated_is_taken;
+	/* A CPU does that work, or its own (many_locks.h): one at a time. */
+	u32 serving;
 	struct lx_admission admission;
 	/* The kernel's numbers of the CPUs. */
 	u32 cpu[LX_CPUS_MAX];
@@ -103,7 +117,8 @@ struct lx_host_cpu {
 	/* rescue.h: the task that has this CPU for a moment, and until when. */
 	u64 rescue_ends_at;
 	u32 rescued;
-	u32 unused2;
+	/* enum lx_above, ored. This CPU writes it. */
+	u32 above;
 	/* Since when a task that is no member has had this CPU, if one has. */
 	u64 background_since_at;
 	struct lx_reserve reserve;
@@ -309,6 +324,14 @@ static __always_inline struct lx_slot *lx_slot(struct lx_instance *in, u32 index
 static __always_inline u32 lx_kernel_cpu(struct lx_instance *in, u32 index)
 {
 	return *LX_AT(in->cpu, index, LX_CPUS_MAX);
+}
+
+/* Whether a class above has the CPU. */
+static __always_inline bool lx_is_withdrawn(u32 cpu)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+	return c && LX_READ(c->above) & LX_ABOVE_TOLD;
 }
 
 static __always_inline bool lx_has_joined(const struct lx_member *member)

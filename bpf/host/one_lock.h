@@ -71,10 +71,11 @@ static __always_inline void lx_invoke_end(struct lx_instance *in, struct lx_host
 }
 
 /*
- * The CPU decides. Returns the task that it runs from now on, or LX_NONE. That may be one that is not there any more: then the
- * CPU is to decide again.
+ * The CPU decides, or is withdrawn. Returns the task that it runs from now on, or LX_NONE. That may be one that is not there any
+ * more: then the CPU is to decide again.
  */
-static __always_inline u32 lx_decide_locked(struct lx_instance *in, struct lx_host_cpu *c, u64 now, struct lx_actions *out)
+static __always_inline u32 lx_decide_locked(struct lx_instance *in, struct lx_host_cpu *c, bool withdrawn, u64 now,
+					    struct lx_actions *out)
 {
 	struct lx_state *s = &in->state;
 	u32 index = lx_cpu(s, c->index)->scheduled;
@@ -87,7 +88,11 @@ static __always_inline u32 lx_decide_locked(struct lx_instance *in, struct lx_ho
 		lx_invoke_end(in, c, index, now);
 	lx_collect(s, out);
 	c->ended = 0;
-	index = LX_P(reschedule)(s, c->index, now);
+	index = LX_NONE;
+	if (withdrawn)
+		LX_P(withdraw)(s, c->index, c->index, now);
+	else
+		index = LX_P(reschedule)(s, c->index, now);
 	lx_collect(s, out);
 	return index;
 }
@@ -132,8 +137,7 @@ static __always_inline void lx_vanish_locked(struct lx_instance *in, struct lx_h
 	lx_collect(&in->state, out);
 }
 
-/* A CPU decides, and its time is charged. Returns the task that it runs from now on, or LX_NONE. */
-static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+static __always_inline u32 lx_decide_or_withdraw(struct lx_instance *in, struct lx_host_cpu *c, bool withdrawn, u64 now)
 {
 	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
 	u32 task;
@@ -143,10 +147,52 @@ static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu 
 	lx_lock(in);
 	if (c->running != LX_NONE)
 		lx_charge_until(in, c, now);
-	task = lx_decide_locked(in, c, now, list);
+	task = lx_decide_locked(in, c, withdrawn, now, list);
 	bpf_spin_unlock(&in->lock);
 	lx_act_all(in, list);
 	return task;
+}
+
+/* A CPU decides, and its time is charged. Returns the task that it runs from now on, or LX_NONE. */
+static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	return lx_decide_or_withdraw(in, c, false, now);
+}
+
+/* A class above takes the CPU: what has ended there, and then that. */
+static __always_inline void lx_withdraw(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	lx_decide_or_withdraw(in, c, true, now);
+}
+
+/* The same where the task on the CPU has just come into that class: whichever CPU has seen to that says so. */
+static __noinline int lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+
+	if (!list)
+		return 0;
+	lx_lock(in);
+	LX_P(withdraw)(&in->state, c->index, c->index, now);
+	lx_collect(&in->state, list);
+	bpf_spin_unlock(&in->lock);
+	lx_act_all(in, list);
+	return 0;
+}
+
+/* The CPU, which was withdrawn, is going to decide. */
+static __noinline int lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+
+	if (!list)
+		return 0;
+	lx_lock(in);
+	LX_P(restore)(&in->state, c->index, now);
+	lx_collect(&in->state, list);
+	bpf_spin_unlock(&in->lock);
+	lx_act_all(in, list);
+	return 0;
 }
 
 /* A task is runnable. */
@@ -245,6 +291,13 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 {
 	(void)in;
 	(void)c;
+}
+
+/* Releases are the timer's, whatever a CPU does. */
+static __always_inline bool lx_has_to_serve(struct lx_instance *in)
+{
+	(void)in;
+	return false;
 }
 
 /* No CPU waits for it except by kicks. */

@@ -101,6 +101,8 @@ struct lx_counters {
 	u64 timer_failures;
 	/* Times that a job which others had kept from every CPU for too long had one for a moment. */
 	u64 rescued;
+	/* Times that a class above took a CPU from an instance. */
+	u64 withdrawals;
 };
 
 #endif

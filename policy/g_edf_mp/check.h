@@ -18,7 +18,9 @@ LX_FN void lx_g_edf_mp_check_client(struct lx_state *s, u32 cpu)
 	u32 copy = lx_dsp_copy(s, cpu);
 	u32 linked = lx_cpu(s, cpu)->linked;
 
-	LX_ASSERT(linked == copy || (linked == LX_NONE && lx_flight(s, copy)->ended));
+	LX_ASSERT(linked == copy || (linked == LX_NONE && (lx_cpu(s, cpu)->withdrawn || lx_flight(s, copy)->ended)));
+	if (lx_cpu(s, cpu)->withdrawn)
+		LX_ASSERT(linked == LX_NONE && lx_cpu(s, cpu)->scheduled == LX_NONE);
 	LX_ASSERT(linked == lx_cpu(s, cpu)->scheduled || lx_cpu(s, cpu)->kicked);
 	if (linked != LX_NONE) {
 		LX_ASSERT(!lx_flight(s, linked)->ended);
@@ -32,6 +34,10 @@ LX_FN void lx_g_edf_mp_check_copy(struct lx_state *s, u32 cpu)
 	struct lx_cpu_entry entry = *lx_cpu_leaf(s, cpu);
 	u32 task = lx_entry_task(entry);
 
+	if (lx_cpu(s, cpu)->absent) {
+		LX_ASSERT(entry.key == 0 && entry.tie == 0);
+		return;
+	}
 	LX_ASSERT(lx_entry_cpu(entry) == cpu);
 	LX_ASSERT(!lx_entry_yields(entry, lx_cpu_first(s)));
 	if (task != LX_NONE) {

@@ -31,6 +31,7 @@ enum lx_dsp_phase {
 	LX_DSP_IDLE = 0,
 	LX_DSP_SWAP = 1,
 	LX_DSP_LINK = 2,
+	LX_DSP_WITHDRAWAL = 3,
 };
 
 LX_INLINE struct lx_operation *lx_dsp(struct lx_state *s)
@@ -48,7 +49,7 @@ LX_INLINE struct lx_flight *lx_flight(struct lx_state *s, u32 task)
 /* What the DSP has linked to a client. */
 LX_INLINE u32 lx_dsp_copy(struct lx_state *s, u32 cpu)
 {
-	return lx_entry_task(*lx_cpu_leaf(s, cpu));
+	return lx_cpu(s, cpu)->absent ? LX_NONE : lx_entry_task(*lx_cpu_leaf(s, cpu));
 }
 
 LX_INLINE void lx_dsp_ready(struct lx_state *s, u32 task)
@@ -71,7 +72,7 @@ LX_INLINE u32 lx_dsp_client_for(struct lx_state *s, u32 task, struct lx_cpu_entr
 {
 	u32 last = LX_READ(lx_task(s, task)->last_cpu);
 
-	if (lx_entry_task(first) == LX_NONE && last != LX_NONE && lx_dsp_copy(s, last) == LX_NONE)
+	if (lx_entry_task(first) == LX_NONE && last != LX_NONE && lx_cpu_is_idle(s, last))
 		return last;
 	return lx_entry_cpu(first);
 }
@@ -161,6 +162,49 @@ LX_INLINE void lx_dsp_preempted(struct lx_state *s, u32 task)
 		lx_dsp_ready(s, task);
 }
 
+/* Under the client's lock: the DSP sees that it has been withdrawn or restored. What was linked there waits for another client. */
+LX_INLINE void lx_dsp_see_withdrawal(struct lx_state *s, u32 cpu)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 before = lx_dsp_copy(s, cpu);
+
+	LX_WRITE(c->withdrawn, c->withdrawn & ~(u32)LX_GAVE_UP);
+	c->absent = c->withdrawn;
+	lx_cpu_enter_as(s, cpu, c->absent ? lx_cpu_absent() : lx_cpu_idle(cpu));
+	if (before != LX_NONE)
+		lx_dsp_preempted(s, before);
+}
+
+/* Looks for a client whose withdrawal or return the DSP has not seen: 1 if the operation goes on with its lock. O(m), if there was one. */
+LX_FN u32 lx_dsp_seek_withdrawal(struct lx_state *s)
+{
+	u32 said = LX_FETCH_ADD(s->withdrawals, 0);
+	u32 cpu = 0;
+
+	if (LX_LIKELY(said == s->withdrawals_seen))
+		return 0;
+	while (cpu < s->cpus_linkable && LX_MAY_LOOP) {
+		struct lx_cpu *c = lx_cpu(s, cpu);
+
+		if (LX_READ(c->withdrawn) != c->absent) {
+			lx_dsp(s)->target = cpu;
+			lx_dsp_go_on(s, LX_DSP_WITHDRAWAL, cpu);
+			return 1;
+		}
+		cpu++;
+		LX_FORGET(s, cpu);
+	}
+	s->withdrawals_seen = said;
+	return 0;
+}
+
+/* Under that client's lock. */
+LX_FN void lx_dsp_withdrawal_step(struct lx_state *s)
+{
+	lx_dsp_see_withdrawal(s, lx_dsp(s)->target);
+	lx_dsp_settle(s);
+}
+
 /* Under the client's lock: links the chosen job to it, in place of what was linked there. */
 LX_FN void lx_dsp_link_step(struct lx_state *s)
 {
@@ -169,6 +213,12 @@ LX_FN void lx_dsp_link_step(struct lx_state *s)
 
 	if (LX_READ(lx_flight(s, op->task)->ended)) {
 		lx_dsp_drop(s);
+		return;
+	}
+	if (LX_UNLIKELY(lx_cpu(s, op->target)->withdrawn)) {
+		lx_dsp_see_withdrawal(s, op->target);
+		lx_dsp_preempted(s, op->task);
+		lx_dsp_settle(s);
 		return;
 	}
 	lx_dsp_set_link(s, op->target, op->task);

@@ -10,6 +10,9 @@
  *   next    the job that waits first, if it waits behind the one that the CPU runs. While the CPU has yet to call
  *           reschedule there is none: what waits first will run, and what runs cannot be moved.
  *
+ * A CPU that is withdrawn publishes a first job that no other goes before, so nothing is pushed there, and as next what waits
+ * first: all that is in its queue may go elsewhere.
+ *
  * A scan may read a key and a task that do not belong together, and queues of different instants: what it finds is
  * looked at again under the locks. Publishing comes before the same CPU's next scan, with a full barrier between: of
  * two CPUs, one that frees itself and one with a job to push, at least one then sees the other.
@@ -43,19 +46,22 @@ LX_FN void lx_run_queue_publish(struct lx_state *s, u32 cpu)
 	struct lx_run_queue *q = lx_run_queue(s, cpu);
 	u32 current = q->current;
 	u32 waiting = lx_tree_first(lx_cpu_tree(s, cpu));
+	u32 withdrawn = lx_cpu(s, cpu)->withdrawn;
 	u32 first = waiting;
 	u32 next = LX_NONE;
+	u64 first_key;
 
-	if (current != LX_NONE && (waiting == LX_NONE || lx_task_before(s, current, waiting))) {
-		first = current;
+	if (withdrawn)
 		next = waiting;
-	}
-	LX_WRITE(q->first_key, first == LX_NONE ? LX_NEVER : lx_task(s, first)->key);
-	LX_WRITE(q->first, first);
+	else if (current != LX_NONE && (waiting == LX_NONE || lx_task_before(s, current, waiting)))
+		first = current, next = waiting;
+	first_key = first == LX_NONE ? LX_NEVER : lx_task(s, first)->key;
+	lx_cpu(s, cpu)->linked = withdrawn ? LX_NONE : first;
+	LX_WRITE(q->first_key, withdrawn ? 0 : first_key);
+	LX_WRITE(q->first, withdrawn ? 0 : first);
 	LX_WRITE(q->next_key, next == LX_NONE ? LX_NEVER : lx_task(s, next)->key);
 	/* The full barrier between this and the scan that follows. */
 	(void)LX_EXCHANGE(q->next, next);
-	lx_cpu(s, cpu)->linked = first;
 }
 
 /* Adds a waiting job; the CPU is asked, by `by`, to reschedule if it is to run. Under the CPU's lock. */
@@ -64,7 +70,7 @@ LX_INLINE void lx_run_queue_add(struct lx_state *s, u32 by, u32 cpu, u32 task)
 	lx_task(s, task)->place = LX_PLACE_READY;
 	lx_tree_insert(s, lx_cpu_tree(s, cpu), task);
 	lx_run_queue_publish(s, cpu);
-	if (lx_run_queue(s, cpu)->first == task)
+	if (lx_cpu(s, cpu)->linked == task)
 		lx_list_kick(s, by, cpu);
 }
 

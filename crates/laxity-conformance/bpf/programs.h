@@ -68,6 +68,8 @@ LX_PROGRAM(consume, LX_P(consume)(&state, task, time_ns))
 LX_PROGRAM(exhaust, LX_P(exhaust)(&state, cpu, now))
 LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
 LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
+LX_PROGRAM(withdraw, LX_P(withdraw)(&state, cpu, cpu, now))
+LX_PROGRAM(restore, LX_P(restore)(&state, cpu, now))
 #ifdef LX_TIMER
 LX_PROGRAM(timer, LX_P(timer)(&state, cpu, now))
 #endif
@@ -223,6 +225,12 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 		break;
 	case LX_RIG_RESUME:
 		events_resume(cpu, task, time_ns, now);
+		break;
+	case LX_RIG_WITHDRAW:
+		events_withdraw(cpu, task, time_ns, now);
+		break;
+	case LX_RIG_RESTORE:
+		events_restore(cpu, task, time_ns, now);
 		break;
 	}
 }

@@ -28,6 +28,8 @@ enum lx_rig_kind {
 	LX_RIG_ENTER = 13,
 	LX_RIG_WAKE_UP = 14,
 	LX_RIG_TIMER = 15,
+	LX_RIG_WITHDRAW = 16,
+	LX_RIG_RESTORE = 17,
 };
 
 struct lx_rig_task {

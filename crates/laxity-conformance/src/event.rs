@@ -36,6 +36,10 @@ pub enum Kind {
     WakeUp = 14,
     /// The policy's own timer is due.
     Timer = 15,
+    /// Something above the policy has taken a CPU.
+    Withdraw = 16,
+    /// A CPU that was taken is there again.
+    Restore = 17,
 }
 
 /// The arguments of an entry point (`struct lx_rig_event`).

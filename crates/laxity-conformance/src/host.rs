@@ -7,7 +7,8 @@
 //!    yet to reschedule. Its release may have passed, or be to come.
 //! 5. A group that was taken is released later, by the CPU whose timer it is, in any order with others.
 //! 6. Budgets are charged to running tasks; a job without budget is exhausted next.
-//! 7. A task that has no job, or a suspended one, may leave for good; another one with other parameters then enters with
+//! 7. A CPU may be taken after any event there, before it reschedules too; it reschedules when it is there again.
+//! 8. A task that has no job, or a suspended one, may leave for good; another one with other parameters then enters with
 //!    its number, perhaps at once.
 
 use crate::event::{Decision, Event, Kind};
@@ -37,6 +38,7 @@ struct Cpu {
     leaving: bool,
     stepping: bool,
     exhausted: bool,
+    withdrawn: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,14 +143,13 @@ impl Host {
     fn at(&mut self, cpu: u32) {
         let state = self.cpus[cpu as usize];
         if state.stepping {
-            self.event(Event {
-                kind: Kind::Step,
-                cpu,
-                task: NONE,
-                time_ns: 0,
-                now: self.now,
-                parameters: None,
-            });
+            self.about(Kind::Step, cpu);
+        } else if state.withdrawn {
+            if self.random.random_bool(0.3) {
+                self.restore(cpu);
+            }
+        } else if !state.exhausted && !self.is_dedicated(cpu) && self.random.random_bool(0.03) {
+            self.withdraw(cpu);
         } else if state.leaving {
             self.reschedule(cpu);
         } else if let (true, Some(task)) = (state.exhausted, state.running) {
@@ -305,14 +306,7 @@ impl Host {
         let cpu = self.cpu_count() - 1;
         if self.messages > 0 && !self.cpus[cpu as usize].stepping {
             self.messages -= 1;
-            self.event(Event {
-                kind: Kind::Message,
-                cpu,
-                task: NONE,
-                time_ns: 0,
-                now: self.now,
-                parameters: None,
-            });
+            self.about(Kind::Message, cpu);
         }
     }
 
@@ -326,18 +320,28 @@ impl Host {
         self.event(Event { kind: Kind::Finish, cpu, task, time_ns: next, now: self.now, parameters: None });
     }
 
+    /// Something above the policy takes the CPU.
+    fn withdraw(&mut self, cpu: u32) {
+        self.cpus[cpu as usize] = Cpu { withdrawn: true, ..Cpu::default() };
+        self.about(Kind::Withdraw, cpu);
+    }
+
+    /// It is there again, and reschedules next.
+    fn restore(&mut self, cpu: u32) {
+        self.cpus[cpu as usize] = Cpu { leaving: true, ..Cpu::default() };
+        self.about(Kind::Restore, cpu);
+    }
+
+    /// An event that is about a CPU alone.
+    fn about(&mut self, kind: Kind, cpu: u32) {
+        self.event(Event { kind, cpu, task: NONE, time_ns: 0, now: self.now, parameters: None });
+    }
+
     fn reschedule(&mut self, cpu: u32) {
         let state = &mut self.cpus[cpu as usize];
         state.kicked = false;
         state.leaving = false;
-        self.event(Event {
-            kind: Kind::Reschedule,
-            cpu,
-            task: NONE,
-            time_ns: 0,
-            now: self.now,
-            parameters: None,
-        });
+        self.about(Kind::Reschedule, cpu);
     }
 
     /// Calls the entry point, writes down the decision, and carries it out; what it returned.
@@ -420,6 +424,8 @@ fn call(instance: &mut Instance, event: &Event) -> Returned {
         Kind::Suspend => instance.suspend(cpu, now),
         Kind::Resume => instance.resume(task, cpu, now),
         Kind::Timer => instance.timer(cpu, now),
+        Kind::Withdraw => instance.withdraw(cpu, now),
+        Kind::Restore => instance.restore(cpu, now),
     }
     Returned::default()
 }

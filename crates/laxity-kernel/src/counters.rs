@@ -66,6 +66,8 @@ counters! {
     timer_failures,
     /// Jobs that others had kept from every CPU for too long, and that had one for a moment.
     rescued,
+    /// Times that a thread of a class above took a CPU: what the policy had put there went to the others.
+    withdrawals,
 }
 
 impl Counters {

@@ -182,10 +182,11 @@ pub struct lx_counters {
     pub served: u64_,
     pub timer_failures: u64_,
     pub rescued: u64_,
+    pub withdrawals: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 128usize];
+    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 136usize];
     ["Alignment of lx_counters"][::core::mem::align_of::<lx_counters>() - 8usize];
     [
         "Offset of field: lx_counters::releases",
@@ -235,4 +236,7 @@ const _: () = {
     [
         "Offset of field: lx_counters::rescued",
     ][::core::mem::offset_of!(lx_counters, rescued) - 120usize];
+    [
+        "Offset of field: lx_counters::withdrawals",
+    ][::core::mem::offset_of!(lx_counters, withdrawals) - 128usize];
 };

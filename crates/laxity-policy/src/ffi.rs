@@ -438,10 +438,12 @@ pub struct lx_cpu {
     pub scheduled: u32_,
     pub kicked: u32_,
     pub socket: u32_,
+    pub withdrawn: u32_,
+    pub absent: u32_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_cpu"][::core::mem::size_of::<lx_cpu>() - 16usize];
+    ["Size of lx_cpu"][::core::mem::size_of::<lx_cpu>() - 24usize];
     ["Alignment of lx_cpu"][::core::mem::align_of::<lx_cpu>() - 4usize];
     [
         "Offset of field: lx_cpu::linked",
@@ -455,7 +457,16 @@ const _: () = {
     [
         "Offset of field: lx_cpu::socket",
     ][::core::mem::offset_of!(lx_cpu, socket) - 12usize];
+    [
+        "Offset of field: lx_cpu::withdrawn",
+    ][::core::mem::offset_of!(lx_cpu, withdrawn) - 16usize];
+    [
+        "Offset of field: lx_cpu::absent",
+    ][::core::mem::offset_of!(lx_cpu, absent) - 20usize];
 };
+pub const lx_withdrawal_LX_WITHDRAWN: lx_withdrawal = 1;
+pub const lx_withdrawal_LX_GAVE_UP: lx_withdrawal = 2;
+pub type lx_withdrawal = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct lx_cpu_entry {
@@ -744,6 +755,8 @@ pub struct lx_state {
     pub message_mask: u32_,
     pub mailbox_next: u32_,
     pub message_sent_at: u64_,
+    pub withdrawals: u32_,
+    pub withdrawals_seen: u32_,
     pub next_timer_at: u64_,
     pub timer_cpu: u32_,
     pub laxity_count: u32_,
@@ -769,7 +782,7 @@ pub struct lx_state {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_state"][::core::mem::size_of::<lx_state>() - 280usize];
+    ["Size of lx_state"][::core::mem::size_of::<lx_state>() - 288usize];
     ["Alignment of lx_state"][::core::mem::align_of::<lx_state>() - 8usize];
     [
         "Offset of field: lx_state::config",
@@ -820,71 +833,77 @@ const _: () = {
         "Offset of field: lx_state::message_sent_at",
     ][::core::mem::offset_of!(lx_state, message_sent_at) - 104usize];
     [
+        "Offset of field: lx_state::withdrawals",
+    ][::core::mem::offset_of!(lx_state, withdrawals) - 112usize];
+    [
+        "Offset of field: lx_state::withdrawals_seen",
+    ][::core::mem::offset_of!(lx_state, withdrawals_seen) - 116usize];
+    [
         "Offset of field: lx_state::next_timer_at",
-    ][::core::mem::offset_of!(lx_state, next_timer_at) - 112usize];
+    ][::core::mem::offset_of!(lx_state, next_timer_at) - 120usize];
     [
         "Offset of field: lx_state::timer_cpu",
-    ][::core::mem::offset_of!(lx_state, timer_cpu) - 120usize];
+    ][::core::mem::offset_of!(lx_state, timer_cpu) - 128usize];
     [
         "Offset of field: lx_state::laxity_count",
-    ][::core::mem::offset_of!(lx_state, laxity_count) - 124usize];
+    ][::core::mem::offset_of!(lx_state, laxity_count) - 132usize];
     [
         "Offset of field: lx_state::task",
-    ][::core::mem::offset_of!(lx_state, task) - 128usize];
+    ][::core::mem::offset_of!(lx_state, task) - 136usize];
     [
         "Offset of field: lx_state::cpu",
-    ][::core::mem::offset_of!(lx_state, cpu) - 136usize];
+    ][::core::mem::offset_of!(lx_state, cpu) - 144usize];
     [
         "Offset of field: lx_state::cpu_heap",
-    ][::core::mem::offset_of!(lx_state, cpu_heap) - 144usize];
+    ][::core::mem::offset_of!(lx_state, cpu_heap) - 152usize];
     [
         "Offset of field: lx_state::ready",
-    ][::core::mem::offset_of!(lx_state, ready) - 152usize];
+    ][::core::mem::offset_of!(lx_state, ready) - 160usize];
     [
         "Offset of field: lx_state::laxity",
-    ][::core::mem::offset_of!(lx_state, laxity) - 160usize];
+    ][::core::mem::offset_of!(lx_state, laxity) - 168usize];
     [
         "Offset of field: lx_state::node",
-    ][::core::mem::offset_of!(lx_state, node) - 168usize];
+    ][::core::mem::offset_of!(lx_state, node) - 176usize];
     [
         "Offset of field: lx_state::link",
-    ][::core::mem::offset_of!(lx_state, link) - 176usize];
+    ][::core::mem::offset_of!(lx_state, link) - 184usize];
     [
         "Offset of field: lx_state::map",
-    ][::core::mem::offset_of!(lx_state, map) - 184usize];
+    ][::core::mem::offset_of!(lx_state, map) - 192usize];
     [
         "Offset of field: lx_state::tree",
-    ][::core::mem::offset_of!(lx_state, tree) - 192usize];
+    ][::core::mem::offset_of!(lx_state, tree) - 200usize];
     [
         "Offset of field: lx_state::due",
-    ][::core::mem::offset_of!(lx_state, due) - 200usize];
+    ][::core::mem::offset_of!(lx_state, due) - 208usize];
     [
         "Offset of field: lx_state::group",
-    ][::core::mem::offset_of!(lx_state, group) - 208usize];
+    ][::core::mem::offset_of!(lx_state, group) - 216usize];
     [
         "Offset of field: lx_state::bucket",
-    ][::core::mem::offset_of!(lx_state, bucket) - 216usize];
+    ][::core::mem::offset_of!(lx_state, bucket) - 224usize];
     [
         "Offset of field: lx_state::run_queue",
-    ][::core::mem::offset_of!(lx_state, run_queue) - 224usize];
+    ][::core::mem::offset_of!(lx_state, run_queue) - 232usize];
     [
         "Offset of field: lx_state::operation",
-    ][::core::mem::offset_of!(lx_state, operation) - 232usize];
+    ][::core::mem::offset_of!(lx_state, operation) - 240usize];
     [
         "Offset of field: lx_state::flight",
-    ][::core::mem::offset_of!(lx_state, flight) - 240usize];
+    ][::core::mem::offset_of!(lx_state, flight) - 248usize];
     [
         "Offset of field: lx_state::mailbox",
-    ][::core::mem::offset_of!(lx_state, mailbox) - 248usize];
+    ][::core::mem::offset_of!(lx_state, mailbox) - 256usize];
     [
         "Offset of field: lx_state::message",
-    ][::core::mem::offset_of!(lx_state, message) - 256usize];
+    ][::core::mem::offset_of!(lx_state, message) - 264usize];
     [
         "Offset of field: lx_state::list",
-    ][::core::mem::offset_of!(lx_state, list) - 264usize];
+    ][::core::mem::offset_of!(lx_state, list) - 272usize];
     [
         "Offset of field: lx_state::action",
-    ][::core::mem::offset_of!(lx_state, action) - 272usize];
+    ][::core::mem::offset_of!(lx_state, action) - 280usize];
 };
 impl Default for lx_state {
     fn default() -> Self {
@@ -959,6 +978,12 @@ pub struct lx_policy {
     pub resume: ::core::option::Option<
         unsafe extern "C" fn(s: *mut lx_state, task: u32_, cpu: u32_, now: u64_),
     >,
+    pub withdraw: ::core::option::Option<
+        unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, by: u32_, now: u64_),
+    >,
+    pub restore: ::core::option::Option<
+        unsafe extern "C" fn(s: *mut lx_state, cpu: u32_, now: u64_),
+    >,
     pub complete_here: ::core::option::Option<
         unsafe extern "C" fn(
             s: *mut lx_state,
@@ -979,7 +1004,7 @@ pub struct lx_policy {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_policy"][::core::mem::size_of::<lx_policy>() - 168usize];
+    ["Size of lx_policy"][::core::mem::size_of::<lx_policy>() - 184usize];
     ["Alignment of lx_policy"][::core::mem::align_of::<lx_policy>() - 8usize];
     [
         "Offset of field: lx_policy::name",
@@ -1033,17 +1058,23 @@ const _: () = {
         "Offset of field: lx_policy::resume",
     ][::core::mem::offset_of!(lx_policy, resume) - 128usize];
     [
+        "Offset of field: lx_policy::withdraw",
+    ][::core::mem::offset_of!(lx_policy, withdraw) - 136usize];
+    [
+        "Offset of field: lx_policy::restore",
+    ][::core::mem::offset_of!(lx_policy, restore) - 144usize];
+    [
         "Offset of field: lx_policy::complete_here",
-    ][::core::mem::offset_of!(lx_policy, complete_here) - 136usize];
+    ][::core::mem::offset_of!(lx_policy, complete_here) - 152usize];
     [
         "Offset of field: lx_policy::exhaust_here",
-    ][::core::mem::offset_of!(lx_policy, exhaust_here) - 144usize];
+    ][::core::mem::offset_of!(lx_policy, exhaust_here) - 160usize];
     [
         "Offset of field: lx_policy::await_",
-    ][::core::mem::offset_of!(lx_policy, await_) - 152usize];
+    ][::core::mem::offset_of!(lx_policy, await_) - 168usize];
     [
         "Offset of field: lx_policy::lock_of",
-    ][::core::mem::offset_of!(lx_policy, lock_of) - 160usize];
+    ][::core::mem::offset_of!(lx_policy, lock_of) - 176usize];
 };
 impl Default for lx_policy {
     fn default() -> Self {

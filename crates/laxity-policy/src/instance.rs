@@ -321,6 +321,20 @@ impl Instance {
         unsafe { resume(self.state.as_ptr(), task, cpu, now) }
     }
 
+    /// Something above the policy has taken `cpu`; what has ended there was said before. Not for the dedicated CPU.
+    pub fn withdraw(&mut self, cpu: u32, now: u64) {
+        let withdraw = self.entries.table.entries().withdraw.expect("every policy has it");
+        // SAFETY: as above.
+        unsafe { withdraw(self.state.as_ptr(), cpu, cpu, now) }
+    }
+
+    /// `cpu`, which was withdrawn, is there again: it reschedules next.
+    pub fn restore(&mut self, cpu: u32, now: u64) {
+        let restore = self.entries.table.entries().restore.expect("every policy has it");
+        // SAFETY: as above.
+        unsafe { restore(self.state.as_ptr(), cpu, now) }
+    }
+
     /// The task, whose job is suspended or which has had none, wakes up at `now`. None: its job goes on
     /// ([`Instance::resume`]); otherwise a new job arrives at the returned instant, `now` or later
     /// ([`Instance::arrive`]). `policy/wake_up.h` has the rule.

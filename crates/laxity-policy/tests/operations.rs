@@ -1,14 +1,15 @@
-//! All policies under a host that interleaves what may happen, step by step where operations have several; tasks come and go.
+//! All policies under a host that interleaves what may happen, step by step where operations have several; tasks come and go, and so do
+//! CPUs.
 //!
 //! The host (`tests/operations/`) is C, so that it sees the whole state: it checks the lock discipline of every call, that no
 //! task is on two CPUs, that every operation ends, and, whenever nothing is under way, that the schedule is that of
-//! global EDF or fixed priorities. It is built here with the policies' own assertions, and once more with each of a
+//! global EDF or fixed priorities on the CPUs that are there. It is built here with the policies' own assertions, and once more with each of a
 //! list of deliberate mistakes, every one of which it must notice.
 
 #[path = "operations/mistakes.rs"]
 mod mistakes;
 
-use mistakes::{COMING_AND_GOING, EDZL, G_EDF_MP, Mistake, ONLY_CHECKED, PUSH_PULL};
+use mistakes::{COMING_AND_GOING, EDZL, G_EDF_MP, Mistake, ONLY_CHECKED, PUSH_PULL, WITHDRAWN};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -128,7 +129,8 @@ fn g_edf_mp_is_global_once_all_messages_are_handled() {
         println!("{counts:?}");
         assert_eq!(counts["inversions"], 0);
         for race in ["link_swap", "stale_message", "stale_job"] {
-            if mode == Mode::Ordered {
+            // A client may be taken between the end of its job and the message of that.
+            if mode == Mode::Ordered && race != "stale_message" {
                 assert_eq!(counts[race], 0, "{race} although nothing overlaps");
             } else {
                 laxity_seeds::assert_together!(counts[race] > 100, "{race}: {}", counts[race]);
@@ -149,6 +151,7 @@ fn policies_under_one_lock_are_global() {
             println!("{policy}: {counts:?}");
             assert_eq!(counts["inversions"], 0);
             laxity_seeds::assert_together!(counts["entered"] > 1000, "tasks come and go");
+            laxity_seeds::assert_together!(counts["withdrawn"] > 1000, "CPUs are taken and come back");
         }
     }
 }
@@ -229,6 +232,15 @@ fn mistakes_in_edzl_are_noticed() {
 fn mistakes_about_tasks_that_come_and_go_are_noticed() {
     for (number, (policy, mistake)) in COMING_AND_GOING.iter().enumerate() {
         let how = noticed(policy, "coming", number, mistake);
+        println!("{policy}, {}: {how:?}", mistake.name);
+        assert!(how.is_some(), "{policy}: no check notices that {}", mistake.name);
+    }
+}
+
+#[test]
+fn mistakes_about_cpus_that_are_taken_are_noticed() {
+    for (number, (policy, mistake)) in WITHDRAWN.iter().enumerate() {
+        let how = noticed(policy, "withdrawn", number, mistake);
         println!("{policy}, {}: {how:?}", mistake.name);
         assert!(how.is_some(), "{policy}: no check notices that {}", mistake.name);
     }

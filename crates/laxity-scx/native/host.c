@@ -34,6 +34,8 @@ struct lx_scx_cpu {
 	u32 running;
 	u32 gave_way;
 	u32 ended;
+	/* The policy has been told that a class above has it. */
+	u32 withdrawn;
 };
 
 /* An instance, as the host has it: the bandwidth of its tasks added up, and as admission has it; who is there. */
@@ -96,6 +98,7 @@ static void look_at_cpu(u32 instance, u32 index, struct lx_scx_cpu *to)
 		.running = c->running,
 		.gave_way = c->gave_way,
 		.ended = c->ended,
+		.withdrawn = index == in->state.config.dedicated_cpu ? in->dedicated_is_taken : own->withdrawn & LX_WITHDRAWN,
 	};
 }
 
@@ -171,6 +174,7 @@ struct lx_scx_host {
 	void (*prepare)(const struct lx_scx_options *options);
 	int (*set_up)(void *context);
 	int (*may_set_scheduling)(struct task_struct *p, int ret);
+	int (*switched)(bool preempt, struct task_struct *prev, struct task_struct *next);
 	int (*answered)(struct task_struct *p, const struct sched_attr *attr, bool user, bool pi, int ret);
 	void (*look_at_cpu)(u32 instance, u32 index, struct lx_scx_cpu *to);
 	void (*look_at_instance)(u32 instance, struct lx_scx_instance *to);
@@ -194,6 +198,7 @@ const struct lx_scx_host LX_SCX_JOIN(lx_scx_, POLICY) = {
 	.prepare = prepare,
 	.set_up = set_up,
 	.may_set_scheduling = lx_may_enter,
+	.switched = lx_switched,
 	.answered = lx_answered,
 	.look_at_cpu = look_at_cpu,
 	.look_at_instance = look_at_instance,

@@ -162,6 +162,7 @@ pub(crate) struct CpuView {
     pub running: u32,
     pub gave_way: u32,
     pub ended: u32,
+    pub withdrawn: u32,
 }
 
 #[repr(C)]
@@ -194,6 +195,7 @@ pub(crate) struct HostTable {
     pub prepare: extern "C" fn(*const Options),
     pub set_up: extern "C" fn(*mut c_void) -> c_int,
     pub may_set_scheduling: extern "C" fn(*mut TaskStruct, c_int) -> c_int,
+    pub switched: extern "C" fn(bool, *mut TaskStruct, *mut TaskStruct) -> c_int,
     pub answered: extern "C" fn(*mut TaskStruct, *const SchedAttr, bool, bool, c_int) -> c_int,
     pub look_at_cpu: extern "C" fn(u32, u32, *mut CpuView),
     pub look_at_instance: extern "C" fn(u32, *mut InstanceView),

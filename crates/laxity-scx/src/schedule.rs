@@ -64,6 +64,7 @@ pub(crate) fn schedule(cpu: usize, how: How) {
         }
     });
     if next != prev {
+        switched(prev, next);
         say(|w| format!("switches from {} to {}", w.tasks[prev].name, w.tasks[next].name));
         step();
         world(|w| {
@@ -74,6 +75,15 @@ pub(crate) fn schedule(cpu: usize, how: How) {
         });
     }
     unlock(Lock::Rq(cpu));
+}
+
+/// `trace_sched_switch`, with the run queue locked.
+fn switched(prev: TaskId, next: TaskId) {
+    let switched = world(|w| {
+        w.tasks[next].set_prio();
+        w.host.table().switched
+    });
+    switched(false, raw(prev), raw(next));
 }
 
 /// `prev_balance` and `pick_next_task`: the next task, with the one before put back.
@@ -219,7 +229,10 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
     }
     let before = world(|w| w.tasks[task].class);
     change();
-    let after = world(|w| w.tasks[task].class);
+    let after = world(|w| {
+        w.tasks[task].set_prio();
+        w.tasks[task].class
+    });
     if before != Class::Ext && after == Class::Ext {
         world(|w| w.tasks[task].raw.scx.slice = SLICE_DFL);
         (ops().enable)(raw(task));

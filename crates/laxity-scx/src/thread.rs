@@ -110,6 +110,15 @@ impl Task {
         }
     }
 
+    /// As its class has it.
+    pub(crate) fn set_prio(&mut self) {
+        self.raw.prio = match self.class {
+            Class::Stop => 0,
+            Class::RealTime => 49,
+            Class::Ext | Class::Idle => 120,
+        };
+    }
+
     pub(crate) fn is_dead(&self) -> bool {
         self.state == State::Dead && self.raw.on_cpu == 0
     }

@@ -136,10 +136,13 @@ impl Looks {
     fn cpu_is_wrong(&self, w: &World, index: usize, cpu: usize) -> Option<&'static str> {
         let current = &w.tasks[w.cpus[cpu].current];
         let view = &self.cpus[index];
+        if current.class == Class::RealTime && (view.withdrawn == 0 || view.linked != NONE) {
+            return Some("a class above has it, and the policy has not been told");
+        }
         if current.class < Class::Ext || current.is_kernel_thread() || current.raw.migration_disabled > 0 {
             return None;
         }
-        if view.kicked != 0 {
+        if view.kicked != 0 || view.withdrawn != 0 {
             return Some("it owes a decision, and no kick is on its way");
         }
         // The reserve, a server, or a member that has to run here for a moment.

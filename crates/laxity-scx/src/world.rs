@@ -3,7 +3,7 @@
 use crate::cpu::Cpu;
 use crate::host::Host;
 use crate::maps::Maps;
-use crate::parts::{Class, FOR_EVER, GLOBAL, Instance, Lock, Op, State, TICK_NS, TaskId, Wait};
+use crate::parts::{Class, FOR_EVER, GLOBAL, Instance, Lock, Op, PF_KTHREAD, State, TICK_NS, TaskId, Wait};
 use crate::raw::{Cred, Ops, TaskStruct, UserNamespace};
 use crate::thread::Task;
 use rand::{RngExt, SeedableRng};
@@ -132,6 +132,7 @@ impl World {
             let pid = w.take_pid();
             let stopper = w.add(Task::new(format!("migration/{cpu}"), Class::Stop, pid, cred, cpu, 1 << cpu));
             w.tasks[idle].raw.on_cpu = 1;
+            w.tasks[stopper].raw.flags |= PF_KTHREAD;
             w.tasks[stopper].program = vec![Op::Migrate, Op::Sleep(FOR_EVER), Op::Goto(0)];
             let tick_at = w.now + w.draw(0, TICK_NS);
             w.cpus.push(Cpu::new(idle, stopper, tick_at));

@@ -7,7 +7,7 @@
 /* An operation that makes no progress is found by this many calls in one instant. */
 #define CALLS_MAX 20000
 
-static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter", "wake up", "timer"};
+static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter", "wake up", "timer", "withdraw", "restore"};
 
 int fail(struct host *h, const char *what, u64 a, u64 b)
 {
@@ -164,7 +164,47 @@ static int handle_message(struct host *h, u32 cpu)
 	mailboxes_before(h, read);
 	if (CALLED(h, cpu, lock_of(h, LX_EVENT_MESSAGE, cpu), found = h->policy->message(h->s, cpu, h->now)))
 		return -1;
-	return found == 1 ? mailboxes_fair(h, read) : fail(h, "no message", found, cpu);
+	if (found)
+		return mailboxes_fair(h, read);
+	/* What became of a client may have been seen before it was asked for. */
+	return h->notices && h->notices-- ? 0 : fail(h, "no message", found, cpu);
+}
+
+/* Something above the policy takes the CPU, at once or after what its job has ended with. */
+static int goes_on(const struct host *h, u32 cpu);
+
+static int withdraw(struct host *h, u32 cpu)
+{
+	struct model_cpu *c = &h->cpu[cpu];
+	u32 by;
+
+	if (model_laxities(h, 0))
+		return -1;
+	if (c->running != LX_NONE)
+		h->task[c->running].running_on = LX_NONE;
+	c->running = LX_NONE;
+	c->executing = 0;
+	c->must_reschedule = 0;
+	c->withdrawn = 1;
+	c->changes_at = h->now + 1 + draw(h, 12);
+	h->withdrawn++;
+	h->notices++;
+	/* Another CPU that has nothing under way may be the one that says so. */
+	by = (u32)draw(h, h->cpus);
+	if (goes_on(h, by))
+		by = cpu;
+	return CALL(h, by, lock_of(h, LX_EVENT_RESCHEDULE, cpu), withdraw(h->s, cpu, by, h->now));
+}
+
+static int restore(struct host *h, u32 cpu)
+{
+	struct model_cpu *c = &h->cpu[cpu];
+
+	c->withdrawn = 0;
+	c->must_reschedule = 1;
+	c->changes_at = h->now < h->horizon ? h->now + 1 + draw(h, 30) : LX_NEVER;
+	h->notices++;
+	return CALL(h, cpu, lock_of(h, LX_EVENT_RESCHEDULE, cpu), restore(h->s, cpu, h->now));
 }
 
 /* Arranges for the task to arrive, be resumed or enter after up to `delay`, on any CPU. */
@@ -211,12 +251,18 @@ static int wake_up(struct host *h, u32 cpu, u32 task)
 	return CALL(h, cpu, none, arrive(h->s, task, release, cpu, h->now));
 }
 
+static int job_is_over(const struct host *h, u32 cpu);
+static int job_over(struct host *h, u32 cpu);
+
 static int handle(struct host *h, u32 cpu, u32 index)
 {
 	struct model_cpu *c = &h->cpu[cpu];
 	struct event e = c->event[index];
 	u32 none = lock_of(h, LX_EVENT_RELEASE, cpu);
 
+	/* What has ended is said first. */
+	if (e.kind == EVENT_WITHDRAW && job_is_over(h, cpu))
+		return job_over(h, cpu);
 	for (u32 i = index + 1; i < c->events; i++)
 		c->event[i - 1] = c->event[i];
 	c->events--;
@@ -224,7 +270,8 @@ static int handle(struct host *h, u32 cpu, u32 index)
 		printf("  %s %u\n", event_names[e.kind], e.subject);
 	switch (e.kind) {
 	case EVENT_KICK:
-		return reschedule(h, cpu);
+		/* What is above it stays; it reschedules when that is over. */
+		return c->withdrawn ? 0 : reschedule(h, cpu);
 	case EVENT_MESSAGE:
 		return handle_message(h, cpu);
 	case EVENT_GROUP:
@@ -242,6 +289,10 @@ static int handle(struct host *h, u32 cpu, u32 index)
 	case EVENT_TIMER:
 		h->timer_is_coming = 0;
 		return CALL(h, cpu, none, timer(h->s, cpu, h->now));
+	case EVENT_WITHDRAW:
+		return withdraw(h, cpu);
+	case EVENT_RESTORE:
+		return restore(h, cpu);
 	}
 	return -1;
 }
@@ -264,6 +315,14 @@ static void collect_due(struct host *h)
 			continue;
 		t->wakes_at = LX_NEVER;
 		add_event(h, t->wakes_on, t->wakes_by, i);
+	}
+	for (u32 cpu = 0; cpu < h->clients; cpu++) {
+		struct model_cpu *c = &h->cpu[cpu];
+
+		if (c->changes_at > h->now)
+			continue;
+		c->changes_at = LX_NEVER;
+		add_event(h, cpu, c->withdrawn ? EVENT_RESTORE : EVENT_WITHDRAW, 0);
 	}
 }
 
@@ -399,11 +458,26 @@ static int goes_on(const struct host *h, u32 cpu)
 	return h->cpu[cpu].awaiting || h->cpu[cpu].stepping || h->cpu[cpu].must_reschedule;
 }
 
+/* The event that it waits for on the CPU, or their number. */
+static u32 event_of(const struct host *h, u32 cpu, enum event_kind kind)
+{
+	u32 i = 0;
+
+	while (i < h->cpu[cpu].events && h->cpu[cpu].event[i].kind != kind)
+		i++;
+	return i;
+}
+
 static int go_on(struct host *h, u32 cpu)
 {
+	u32 taken = event_of(h, cpu, EVENT_WITHDRAW);
+
 	if (h->cpu[cpu].awaiting)
 		return await(h, cpu);
-	return h->cpu[cpu].stepping ? step(h, cpu) : reschedule(h, cpu);
+	if (h->cpu[cpu].stepping)
+		return step(h, cpu);
+	/* What takes the CPU may do so before that follows its link. */
+	return taken < h->cpu[cpu].events && draw(h, 2) ? handle(h, cpu, taken) : reschedule(h, cpu);
 }
 
 static u32 things_to_do(const struct host *h, u32 cpu)
@@ -487,7 +561,7 @@ static int check_quiet(struct host *h)
 {
 	h->checks++;
 	for (u32 cpu = 0; cpu < h->clients; cpu++) {
-		if (h->s->cpu[cpu].kicked)
+		if (h->s->cpu[cpu].kicked && !h->cpu[cpu].withdrawn)
 			return fail(h, "a kick got lost", cpu, 0);
 		if (h->s->cpu[cpu].scheduled != h->cpu[cpu].running || h->s->cpu[cpu].linked != h->cpu[cpu].running)
 			return fail(h, "a CPU does not run what it should", cpu, h->s->cpu[cpu].linked);
@@ -510,9 +584,12 @@ static u64 next_instant(const struct host *h)
 	for (u32 i = 0; i < h->tasks; i++)
 		if (h->task[i].wakes_at < next)
 			next = h->task[i].wakes_at;
-	for (u32 cpu = 0; cpu < h->cpus; cpu++)
+	for (u32 cpu = 0; cpu < h->cpus; cpu++) {
 		if (executes(h, cpu) && h->now + work_to_go(h, cpu) < next)
 			next = h->now + work_to_go(h, cpu);
+		if (h->cpu[cpu].changes_at < next)
+			next = h->cpu[cpu].changes_at;
+	}
 	return next;
 }
 

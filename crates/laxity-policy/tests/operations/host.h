@@ -27,7 +27,7 @@ enum mode {
 	MODES,
 };
 
-enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME, EVENT_ENTER, EVENT_WAKE_UP, EVENT_TIMER };
+enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME, EVENT_ENTER, EVENT_WAKE_UP, EVENT_TIMER, EVENT_WITHDRAW, EVENT_RESTORE };
 
 /* The locks of a policy that has one for all. */
 #define ONE_LOCK (LX_NO_LOCKS - 1)
@@ -82,6 +82,9 @@ struct model_cpu {
 	u64 ready;
 	/* What it does next is to reschedule. */
 	int must_reschedule;
+	/* Something above the policy has it; when that ends, or when the next begins: LX_NEVER for no more. */
+	int withdrawn;
+	u64 changes_at;
 	struct event event[EVENTS_MAX];
 	u32 events;
 };
@@ -102,6 +105,10 @@ struct host {
 	int harmonic;
 	int trace;
 	int abandoned;
+	/* Whether CPUs are taken and come back; how often they were. g-edf-mp: how often that was said, and not been asked for. */
+	int withdraws;
+	u64 withdrawn;
+	u64 notices;
 	/* The interrupt of the policy's own timer is on its way. */
 	int timer_is_coming;
 	struct model_task task[TASKS_MAX];

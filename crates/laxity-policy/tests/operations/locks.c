@@ -45,7 +45,7 @@ int locks_kept(struct host *h, const struct written *before, u32 locks)
 		if (i == first || i == second)
 			continue;
 		if (c->linked != before->cpu[i].linked || c->scheduled != before->cpu[i].scheduled ||
-		    c->kicked != before->cpu[i].kicked)
+		    c->kicked != before->cpu[i].kicked || c->withdrawn != before->cpu[i].withdrawn)
 			return fail(h, "CPU changed without its lock", i, locks);
 		if (memcmp(&h->s->run_queue[i], &before->run_queue[i], sizeof(before->run_queue[0])) ||
 		    memcmp(&h->s->tree[i], &before->tree[i], sizeof(before->tree[0])))

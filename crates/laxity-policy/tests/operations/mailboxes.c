@@ -13,10 +13,14 @@ int mailboxes_fair(struct host *h, const u32 *read)
 	u32 sockets = h->s->config.sockets;
 	u32 messages = 0;
 
+	for (u32 i = 0; i < sockets; i++)
+		messages += h->s->mailbox[i].read - read[i];
+	/* It was about a client that was withdrawn or has come back. */
+	if (messages == 0 && h->s->withdrawals != h->s->withdrawals_seen)
+		return 0;
 	for (u32 i = 0; i < sockets; i++) {
 		u32 served = h->s->mailbox[i].read - read[i];
 
-		messages += served;
 		if (served || read[i] == h->s->mailbox[i].written)
 			h->passed_over[i] = 0;
 		else if (++h->passed_over[i] >= sockets)

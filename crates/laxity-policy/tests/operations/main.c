@@ -74,12 +74,14 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 	h->calls_now = 0;
 	h->abandoned = 0;
 	h->timer_is_coming = 0;
+	h->notices = 0;
 	memset(h->passed_over, 0, sizeof(h->passed_over));
 	h->clients = 1 + (u32)draw(h, 8);
 	config.dedicated_cpu = dsp || draw(h, 4) == 0 ? h->clients : LX_NONE;
 	h->cpus = h->clients + (config.dedicated_cpu != LX_NONE);
 	h->tasks = 1 + (u32)draw(h, 3 * h->clients + 3);
 	h->horizon = 40 + draw(h, 80);
+	h->withdraws = draw(h, 2) == 0;
 	config.tasks = h->tasks;
 	config.cpus = h->cpus;
 	config.rule = draw(h, 4) || policy->counts_use ? LX_RULE_EDF : LX_RULE_FIXED;
@@ -100,6 +102,7 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 	for (u32 cpu = 0; cpu < h->cpus; cpu++) {
 		memset(&h->cpu[cpu], 0, sizeof(h->cpu[cpu]));
 		h->cpu[cpu].running = LX_NONE;
+		h->cpu[cpu].changes_at = h->withdraws && cpu < h->clients && draw(h, 3) ? 1 + draw(h, 40) : LX_NEVER;
 		h->s->cpu[cpu].socket = (u32)draw(h, config.sockets);
 	}
 	policy->init(h->s);
@@ -125,9 +128,9 @@ static void print_counts(const struct host *h, u64 seeds)
 		[LX_NOTE_PULL_FAILED] = "pull_failed",
 	};
 
-	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu entered=%llu woken=%llu renewed=%llu", (unsigned long long)seeds,
+	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu entered=%llu withdrawn=%llu woken=%llu renewed=%llu", (unsigned long long)seeds,
 	       (unsigned long long)h->jobs, (unsigned long long)h->checks, (unsigned long long)h->inversions,
-	       (unsigned long long)h->entered, (unsigned long long)h->woken[0],
+	       (unsigned long long)h->entered, (unsigned long long)h->withdrawn, (unsigned long long)h->woken[0],
 	       (unsigned long long)h->woken[1]);
 	for (u32 i = 0; i < NOTES_MAX; i++)
 		if (names[i])

@@ -109,6 +109,118 @@ pub const COMING_AND_GOING: [(&str, Mistake); 8] = [
     ),
 ];
 
+/// Mistakes about CPUs that are taken and come back.
+pub const WITHDRAWN: [(&str, Mistake); 12] = [
+    (
+        "edf_bh",
+        mistake(
+            "a CPU that was taken is linked to jobs",
+            "linking.h",
+            "\tlx_cpu_enter_as(s, cpu, lx_cpu_absent());\n",
+            "\tlx_cpu_enter(s, lx_cpu_idle(cpu));\n",
+        ),
+    ),
+    (
+        "gsn_edf",
+        mistake(
+            "the job of a CPU that was taken preempts nothing",
+            "linking.h",
+            "\tLX_P(turn)(s, now);\n\tLX_P(preempt_all)(s);\n",
+            "\tLX_P(turn)(s, now);\n",
+        ),
+    ),
+    (
+        "fpp",
+        mistake(
+            "the job of a CPU that was taken is forgotten",
+            "linking.h",
+            "\t\tLX_Q(insert_first)(s, linked);\n",
+            "",
+        ),
+    ),
+    (
+        "edf_rbt",
+        mistake(
+            "a CPU that is there again takes nothing that waits",
+            "linking.h",
+            "\tLX_P(link_top)(s, cpu);\n\tLX_P(settle)(s);\n}\n\n#ifdef",
+            "\tlx_cpu_enter(s, lx_cpu_idle(cpu));\n\tLX_P(settle)(s);\n}\n\n#ifdef",
+        ),
+    ),
+    (
+        "edzl",
+        mistake(
+            "a job that had lost its link is not watched when its CPU is taken",
+            "linking.h",
+            "\tLX_P(leaves)(s, cpu, before, now);\n\tLX_P(turn)(s, now);\n",
+            "\t(void)before;\n\tLX_P(turn)(s, now);\n",
+        ),
+    ),
+    (
+        "push_pull",
+        mistake(
+            "a CPU that was taken looks idle",
+            "push_pull/run_queue.h",
+            "\tLX_WRITE(q->first_key, withdrawn ? 0 : first_key);\n\tLX_WRITE(q->first, withdrawn ? 0 : first);\n",
+            "\tLX_WRITE(q->first_key, withdrawn ? LX_NEVER : first_key);\n\tLX_WRITE(q->first, withdrawn ? LX_NONE : first);\n",
+        ),
+    ),
+    (
+        "push_pull",
+        mistake(
+            "what a CPU that was taken has is not pushed",
+            "push_pull.h",
+            "\tlx_push_from(s, by, cpu);\n\tlx_push_pull_check(s, cpu);\n}\n\n/* `cpu`, which",
+            "\tlx_push_pull_check(s, cpu);\n}\n\n/* `cpu`, which",
+        ),
+    ),
+    (
+        "push_pull",
+        mistake(
+            "what a CPU that was taken has cannot be pulled",
+            "push_pull/run_queue.h",
+            "\t\tnext = waiting;\n\telse if",
+            "\t\tnext = LX_NONE;\n\telse if",
+        ),
+    ),
+    (
+        "g_edf_mp",
+        mistake(
+            "a client that is there again keeps the link that it gave up",
+            "g_edf_mp.h",
+            "\tLX_WRITE(c->withdrawn, LX_WITHDRAWN | LX_GAVE_UP);\n",
+            "\tLX_WRITE(c->withdrawn, LX_WITHDRAWN);\n",
+        ),
+    ),
+    (
+        "g_edf_mp",
+        mistake(
+            "the job of a client that was taken is forgotten",
+            "g_edf_mp/dsp.h",
+            "\tif (before != LX_NONE)\n\t\tlx_dsp_preempted(s, before);\n}\n\n/* Looks",
+            "\t(void)before;\n}\n\n/* Looks",
+        ),
+    ),
+    (
+        "g_edf_mp",
+        mistake(
+            "a link to a client that has just been taken is set all the same",
+            "g_edf_mp/dsp.h",
+            "\tif (LX_UNLIKELY(lx_cpu(s, op->target)->withdrawn)) {\n",
+            "\tif (lx_cpu(s, op->target)->withdrawn > LX_NO_LOCK) {\n",
+        ),
+    ),
+    (
+        "g_edf_mp",
+        mistake(
+            "the DSP counts a withdrawal that it has not looked for",
+            "g_edf_mp/dsp.h",
+            "\tif (LX_LIKELY(said == s->withdrawals_seen))\n\t\treturn 0;\n",
+            "\tif (said == s->withdrawals_seen)\n\t\treturn 0;\n\ts->withdrawals_seen = said;\n",
+        ),
+    ),
+];
+
 pub const FORGETS_THE_CPU: Mistake = mistake(
     "a task that enters is not looked for where the one before has yet to be switched away from",
     "core.h",
@@ -174,8 +286,8 @@ pub const PUSH_PULL: [Mistake; 13] = [
     mistake(
         "a CPU that has yet to reschedule offers its running job",
         "push_pull/run_queue.h",
-        "u32 next = LX_NONE;\n\n\tif (current",
-        "u32 next = current;\n\n\tif (current",
+        "\tu32 next = LX_NONE;\n\tu64 first_key;\n",
+        "\tu32 next = current;\n\tu64 first_key;\n",
     ),
     mistake(
         "a job wakes up elsewhere before its CPU has switched away",
@@ -187,8 +299,8 @@ pub const PUSH_PULL: [Mistake; 13] = [
     mistake(
         "no push after a preemption",
         "push_pull.h",
-        "\tlx_operation(s, cpu)->rest = LX_NONE;\n\tlx_push_from(s, cpu, cpu);\n",
-        "",
+        "\tlx_push_from(s, cpu, cpu);\n\tlx_push_pull_check(s, cpu);\n\treturn first;\n",
+        "\tlx_push_pull_check(s, cpu);\n\treturn first;\n",
     ),
 ];
 
@@ -313,15 +425,20 @@ pub const ONLY_CHECKED: [(&str, Mistake); 6] = [
     ),
     (
         "g_edf_mp",
-        mistake("a client whose job leaves does not count as kicked", "g_edf_mp.h", "\tc->kicked = 1;\n", ""),
+        mistake(
+            "a client whose job leaves does not count as kicked",
+            "g_edf_mp.h",
+            "\t/* It is going to call reschedule. */\n\tc->kicked = 1;\n",
+            "",
+        ),
     ),
     (
         "push_pull",
         mistake(
             "a CPU whose job leaves does not count as kicked",
             "push_pull.h",
-            "\tlx_cpu(s, cpu)->kicked = 1;\n",
-            "",
+            "current = LX_NONE;\n\tlx_cpu(s, cpu)->kicked = 1;\n\tif (task",
+            "current = LX_NONE;\n\tif (task",
         ),
     ),
 ];

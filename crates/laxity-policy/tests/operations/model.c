@@ -118,9 +118,16 @@ int model_laxities(struct host *h, int quiet)
 	return 0;
 }
 
-/* Each of the min(m, r) ready jobs of highest priority runs, and no other: a job runs if fewer than m go before it. */
+/*
+ * Each of the min(m, r) ready jobs of highest priority runs, where m CPUs are there, and no other: a job runs if fewer than m go
+ * before it.
+ */
 int model_schedule_is_global(struct host *h)
 {
+	u32 there = 0;
+
+	for (u32 cpu = 0; cpu < h->clients; cpu++)
+		there += !h->cpu[cpu].withdrawn;
 	for (u32 a = 0; a < h->tasks; a++) {
 		u32 before = 0;
 		int runs = h->task[a].running_on != LX_NONE;
@@ -136,7 +143,7 @@ int model_schedule_is_global(struct host *h)
 
 			before += b != a && model_is_ready(h, b) && (key_b < key_a || (key_b == key_a && b < a));
 		}
-		if (runs != (before < h->clients))
+		if (runs != (before < there))
 			return 0;
 	}
 	return 1;
