@@ -1,5 +1,5 @@
-//! Runs `bpf/host` with a policy under seeds: `host POLICY KIND FROM..TO [-v]`, with kind `calm`, `hostile`, `crowded` or `overloaded`.
-//! Says which seeds fail and why; with `-v`, what happens. Exit code 1 if one fails, 2 for arguments that say nothing.
+//! Runs `bpf/host` with a policy under seeds: `host POLICY KIND FROM..TO [-v]`, with kind `calm`, `hostile`, `crowded`, `overloaded` or
+//! `held`. Says which seeds fail and why; with `-v`, what happens. Exit code 1 if one fails, 2 for arguments that say nothing.
 
 use laxity_scx::{Host, Kind, Options, run};
 use std::process::ExitCode;

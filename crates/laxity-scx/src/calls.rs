@@ -1,6 +1,6 @@
 //! System calls of threads: each is code in the name of the thread, which interrupts may stop and other threads preempt.
 
-use crate::ext::{ops, raw};
+use crate::ext::{callback, raw};
 use crate::fibre::suspend;
 use crate::lock::{lock, lock_task, step, unlock, wait};
 use crate::parts::{Call, Class, Lock, Op, PF_EXITING, SCHED_FIFO, SCHED_NORMAL, SetTo, State, TaskId, Wait};
@@ -166,7 +166,7 @@ fn set_affinity(caller: TaskId, target: TaskId, mask: u64) {
         });
         if world(|w| w.tasks[target].class == Class::Ext) {
             let allowed = world(|w| w.tasks[target].raw.cpus_ptr);
-            (ops().set_cpumask)(raw(target), allowed);
+            callback(|ops| (ops.set_cpumask)(raw(target), allowed));
         }
     });
     let (is_here, runs, can_run) = world(|w| {
@@ -234,7 +234,7 @@ fn fork(parent: TaskId, program: Vec<Op>, is_reset: bool) {
         w.add(task)
     });
     step();
-    let refused = (ops().init_task)(raw(child), &mut InitArgs { fork: true });
+    let refused = callback(|ops| (ops.init_task)(raw(child), &mut InitArgs { fork: true }));
     world(|w| w.tasks[parent].raw.reset_on_fork = 0);
     if refused != 0 {
         world(|w| {
@@ -244,7 +244,7 @@ fn fork(parent: TaskId, program: Vec<Op>, is_reset: bool) {
         return;
     }
     step();
-    (ops().enable)(raw(child));
+    callback(|ops| (ops.enable)(raw(child)));
     world(|w| w.tasks[child].state = State::Waking);
     interrupts(1);
     wake_up_new(child);

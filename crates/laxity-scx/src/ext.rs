@@ -15,6 +15,18 @@ pub(crate) fn ops() -> &'static Ops {
     world(|w| w.ops())
 }
 
+/// The scheduler is called in the name of the task that runs, which must not migrate meanwhile (`__bpf_prog_enter`).
+pub(crate) fn callback<R>(call: impl FnOnce(&'static Ops) -> R) -> R {
+    let current = world(|w| {
+        let current = w.current();
+        w.tasks[current].raw.migration_disabled += 1;
+        current
+    });
+    let result = call(ops());
+    world(|w| w.tasks[current].raw.migration_disabled -= 1);
+    result
+}
+
 pub(crate) fn raw(task: TaskId) -> *mut TaskStruct {
     world(|w| w.raw(task))
 }
@@ -69,7 +81,7 @@ fn do_enqueue_task(cpu: usize, task: TaskId, flags: u64, sticky: Option<usize>) 
             number
         });
         step();
-        (ops().enqueue)(raw(task), flags);
+        callback(|ops| (ops.enqueue)(raw(task), flags));
         let is_direct = world(|w| {
             let here = w.here;
             w.cpus[here].direct = None;
@@ -96,7 +108,7 @@ pub(crate) fn ops_dequeue(task: TaskId, flags: u64) {
     world(|w| w.tasks[task].runnable_at = None);
     let before = world(|w| w.tasks[task].custody);
     if let Custody::Queued(_) = before {
-        (ops().dequeue)(raw(task), flags);
+        callback(|ops| (ops.dequeue)(raw(task), flags));
         step();
         let is_out = world(|w| {
             let t = &mut w.tasks[task];
@@ -121,10 +133,10 @@ pub(crate) fn dequeue_task(cpu: usize, task: TaskId, flags: u64) {
     ops_dequeue(task, flags);
     if world(|w| w.cpus[cpu].current == task) {
         update_curr(cpu);
-        (ops().stopping)(raw(task), false);
+        callback(|ops| (ops.stopping)(raw(task), false));
     }
     if !world(|w| w.tasks[task].migrates) {
-        (ops().quiescent)(raw(task), flags);
+        callback(|ops| (ops.quiescent)(raw(task), flags));
     }
     world(|w| w.tasks[task].raw.scx.flags &= !QUEUED);
     dispatch_dequeue(task);
@@ -150,7 +162,7 @@ pub(crate) fn pick(cpu: usize) -> Option<TaskId> {
 pub(crate) fn put_prev(cpu: usize, task: TaskId, next: TaskId) {
     update_curr(cpu);
     if world(|w| w.tasks[task].is_queued()) {
-        (ops().stopping)(raw(task), true);
+        callback(|ops| (ops.stopping)(raw(task), true));
         let (has_slice, goes_lower) = world(|w| {
             let now = w.now;
             let goes_lower = w.tasks[next].class > Class::Ext;
@@ -177,7 +189,7 @@ fn switch_class(cpu: usize, next: TaskId) {
     });
     if let (true, Some(release)) = (is_taken, ops().cpu_release) {
         say(|w| format!("is released to {}", w.tasks[next].name));
-        release(i32::try_from(cpu).expect("few"), std::ptr::null_mut());
+        callback(|_| release(i32::try_from(cpu).expect("few"), std::ptr::null_mut()));
     }
 }
 
@@ -189,15 +201,16 @@ pub(crate) fn set_next(cpu: usize, task: TaskId) {
     }
     world(|w| w.cpus[cpu].charged_at = w.now);
     if world(|w| w.tasks[task].is_queued()) {
-        (ops().running)(raw(task));
+        callback(|ops| (ops.running)(raw(task)));
     }
     world(|w| w.tasks[task].runnable_at = None);
 }
 
-/// `scx_bpf_reenqueue_local`: what waits in the CPU's own queue is enqueued anew.
+/// `scx_bpf_reenqueue_local`, as 6.18.1 has it: what waits in the CPU's own queue is enqueued anew, but for what is being migrated.
 pub(crate) fn reenqueue_local(cpu: usize) -> u32 {
     let waiting: Vec<TaskId> = world(|w| {
-        w.cpus[cpu].local.iter().copied().filter(|&t| w.tasks[t].raw.migration_disabled == 0).collect()
+        let c = &w.cpus[cpu];
+        c.local.iter().copied().filter(|task| !c.to_move.contains(task)).collect()
     });
     for &task in &waiting {
         dispatch_dequeue(task);

@@ -2,7 +2,7 @@
 
 use crate::calls;
 use crate::cpu::Context;
-use crate::ext::{ops, raw};
+use crate::ext::{callback, raw};
 use crate::kfuncs::carry_out_kicks;
 use crate::lock::{lock, unlock};
 use crate::parts::{FOR_EVER, Level, Lock, Op, PF_EXITING, State, TICK_NS, TaskId, Wait};
@@ -220,7 +220,7 @@ fn free(task: TaskId) {
     }
     let cpu = world(|w| w.tasks[task].cpu);
     lock(Lock::Rq(cpu));
-    (ops().exit_task)(raw(task), std::ptr::null_mut());
+    callback(|ops| (ops.exit_task)(raw(task), std::ptr::null_mut()));
     unlock(Lock::Rq(cpu));
     world(|w| {
         w.tasks[task].storage.clear();

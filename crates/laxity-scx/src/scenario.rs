@@ -21,22 +21,25 @@ pub enum Kind {
     Crowded,
     /// More endless jobs than CPUs, without budgets.
     Overloaded,
+    /// Members that all CPUs but one have time for, while SCHED_FIFO holds one CPU for long times.
+    Held,
 }
 
 impl Kind {
     /// All kinds, by name.
-    pub const ALL: [(&'static str, Kind); 4] = [
+    pub const ALL: [(&'static str, Kind); 5] = [
         ("calm", Kind::Calm),
         ("hostile", Kind::Hostile),
         ("crowded", Kind::Crowded),
         ("overloaded", Kind::Overloaded),
+        ("held", Kind::Held),
     ];
 
     /// How long a run is at most, in ns.
     #[must_use]
     pub fn length_ns(self) -> u64 {
         match self {
-            Kind::Calm | Kind::Hostile => 3_000 * MS,
+            Kind::Calm | Kind::Hostile | Kind::Held => 3_000 * MS,
             Kind::Crowded | Kind::Overloaded => 60_000 * MS,
         }
     }
@@ -44,8 +47,9 @@ impl Kind {
     /// Whether its threads end before the run does.
     #[must_use]
     pub fn ends(self) -> bool {
-        matches!(self, Kind::Calm | Kind::Hostile)
+        matches!(self, Kind::Calm | Kind::Hostile | Kind::Held)
     }
+
 }
 
 /// How an instance is set up, as `struct lx_config` says.
@@ -60,7 +64,8 @@ pub(crate) struct Settings {
 
 /// How many CPUs the machine of that seed has.
 pub(crate) fn cpus(host: Host, kind: Kind, seed: u64) -> usize {
-    let least = if host.name() == "g_edf_mp" { 2 } else { 1 };
+    // One decides; one is held, and one is left.
+    let least = if kind == Kind::Held { 3 } else { 1 + usize::from(host.name() == "g_edf_mp") };
     let most = if kind.ends() { 4 } else { 2 };
     least + usize::try_from(seed % (most - least as u64 + 1)).expect("few")
 }
@@ -77,11 +82,11 @@ pub(crate) fn settings(w: &mut World, kind: Kind) -> Settings {
 }
 
 /// The instances: one of all CPUs, or sometimes two; of one CPU each where cores have servers.
-pub(crate) fn instances(w: &mut World) -> Vec<Instance> {
+pub(crate) fn instances(w: &mut World, kind: Kind) -> Vec<Instance> {
     let all: Vec<usize> = (0..w.cpus.len()).collect();
     let size = if w.host.has_servers() {
         1
-    } else if all.len() == 4 && w.below(3) == 0 {
+    } else if kind != Kind::Held && all.len() == 4 && w.below(3) == 0 {
         2
     } else {
         all.len()
@@ -100,6 +105,7 @@ pub(crate) fn populate(w: &mut World, kind: Kind) {
         Kind::Hostile => hostile(w),
         Kind::Crowded => crowded(w),
         Kind::Overloaded => overloaded(w),
+        Kind::Held => held(w),
     }
 }
 
@@ -267,6 +273,40 @@ fn hostile(w: &mut World) {
         program.push(Op::Exit);
         w.tasks[task].program = program;
     }
+}
+
+/// A third of what is left of the machine: also where a CPU is dedicated. Where every CPU is an instance, nothing is left of it.
+fn held(w: &mut World) {
+    if w.host.has_servers() {
+        return calm(w);
+    }
+    w.patience_ns = 100 * MS;
+    let instance = w.instances[0].clone();
+    let there = instance.cpus.len() - usize::from(instance.dedicated.is_some()) - 1;
+    let count = 1 + w.below(2 * there);
+    for _ in 0..count {
+        let task = thread(w, "member", mask_of(&instance));
+        let period_ns = w.draw(4, 20) * MS;
+        let runtime_ns = (period_ns * 33 * there as u64 / 100 / count as u64).min(period_ns / 2);
+        let to = SetTo { policy: SCHED_EXT, runtime_ns, period_ns };
+        w.tasks[task].program = vec![
+            Op::Call(Call::SetAttributes(task, to)),
+            Op::Compute(runtime_ns * 9 / 10),
+            Op::Yield,
+            Op::Repeat(1, 100),
+            Op::Exit,
+        ];
+    }
+    let count = w.below(3);
+    background(w, count, 12);
+    kernel_threads(w);
+    let at = w.below(instance.cpus.len());
+    let fifo = thread(w, "fifo", 1 << instance.cpus[at]);
+    w.tasks[fifo].class = Class::RealTime;
+    w.tasks[fifo].raw.policy = SCHED_FIFO;
+    let (computes_ns, sleeps_ns) = (w.draw(1, 700) * MS, w.draw(1, 60) * MS);
+    w.tasks[fifo].program =
+        vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 3), Op::Exit];
 }
 
 fn endless(w: &mut World, mask: u64, share: u64) {

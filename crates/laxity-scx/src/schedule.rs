@@ -1,6 +1,6 @@
 //! The scheduler's core, as `kernel/sched/core.c` of Linux 6.18 has it: switching, waking, ticks, changes of a task's scheduling.
 
-use crate::ext::{ops, raw, update_curr};
+use crate::ext::{callback, raw, update_curr};
 use crate::lock::{lock, lock_task, step, unlock, wait};
 use crate::parts::{
     Class, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, Lock, SLICE_DFL, State, TaskId, Wait,
@@ -48,7 +48,7 @@ pub(crate) fn schedule(cpu: usize, how: How) {
     lock(Lock::Rq(cpu));
     let prev = world(|w| w.cpus[cpu].current);
     if how == How::Yielded && world(|w| w.tasks[prev].class) == Class::Ext {
-        (ops().yields)(raw(prev), std::ptr::null_mut());
+        callback(|ops| (ops.yields)(raw(prev), std::ptr::null_mut()));
         unlock(Lock::Rq(cpu));
         lock(Lock::Rq(cpu));
     }
@@ -184,7 +184,7 @@ fn select_cpu(task: TaskId) -> usize {
             let here = w.here;
             w.cpus[here].direct = Some(task);
         });
-        let chosen = (ops().select_cpu)(raw(task), i32::try_from(own).expect("few"), 8);
+        let chosen = callback(|ops| (ops.select_cpu)(raw(task), i32::try_from(own).expect("few"), 8));
         world(|w| {
             let here = w.here;
             w.cpus[here].direct = None;
@@ -213,7 +213,7 @@ pub(crate) fn tick(cpu: usize) {
     let current = world(|w| w.cpus[cpu].current);
     if world(|w| w.tasks[current].class) == Class::Ext {
         update_curr(cpu);
-        (ops().tick)(raw(current));
+        callback(|ops| (ops.tick)(raw(current)));
         if world(|w| w.tasks[current].raw.scx.slice == 0) {
             resched(cpu);
         }
@@ -235,7 +235,7 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
     });
     if before != Class::Ext && after == Class::Ext {
         world(|w| w.tasks[task].raw.scx.slice = SLICE_DFL);
-        (ops().enable)(raw(task));
+        callback(|ops| (ops.enable)(raw(task)));
     }
     if on_rq {
         enqueue(cpu, task, ENQ_RESTORE);
@@ -244,7 +244,7 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
         ext::set_next(cpu, task);
     }
     if before == Class::Ext && after != Class::Ext {
-        (ops().disable)(raw(task));
+        callback(|ops| (ops.disable)(raw(task)));
     }
     if before != after && on_rq {
         resched(cpu);

@@ -62,7 +62,7 @@ fn alone(body: impl FnOnce() + 'static) {
 }
 
 fn load(kind: Kind, kicks_forgotten: u32) {
-    let (settings, instances) = world(|w| (scenario::settings(w, kind), scenario::instances(w)));
+    let (settings, instances) = world(|w| (scenario::settings(w, kind), scenario::instances(w, kind)));
     for (number, instance) in instances.iter().enumerate() {
         set_up(number, instances.len(), instance, settings, kicks_forgotten);
     }

@@ -40,6 +40,16 @@ fn watch_the_dog(w: &mut World) {
         );
         w.fail(why);
     }
+    let patience_ns = w.patience_ns;
+    let waits = w.tasks.iter().find(|t| {
+        t.raw.policy == SCHED_EXT
+            && t.class == Class::Ext
+            && t.runnable_at.is_some_and(|at| now - at > patience_ns)
+    });
+    if let Some(task) = waits {
+        let why = format!("{} waits for {} ms although there is a CPU for it", task.name, patience_ns / 1_000_000);
+        w.fail(why);
+    }
 }
 
 /// What the host says of an instance at one moment.

@@ -56,6 +56,8 @@ pub(crate) struct World {
     pub fault: Option<Fault>,
     pub speaks: bool,
     pub events: u64,
+    /// How long a member that can run waits at most, in ns.
+    pub patience_ns: u64,
     rng: Pcg64,
     /// Of so many places where others may go first, they do at one.
     others_one_in: u32,
@@ -122,6 +124,7 @@ impl World {
             fault: None,
             speaks,
             events: 0,
+            patience_ns: u64::MAX,
             rng: Pcg64::seed_from_u64(seed),
             others_one_in: 1,
         };

@@ -42,6 +42,12 @@ fn a_crowd_has_its_turns() {
     all_hold("crowded", of(0..2));
 }
 
+/// SCHED_FIFO holds one CPU for long times: the others have the members, and what the dedicated one has to do.
+#[test]
+fn members_go_on_while_a_cpu_is_held() {
+    all_hold("held", of(0..40));
+}
+
 /// More endless jobs than CPUs, without budgets.
 #[test]
 fn endless_jobs_have_their_moments() {
