@@ -109,12 +109,6 @@ static __always_inline void lx_give_up(void)
 	scx_bpf_error("a lock was not to be had");
 }
 
-/*
- * Global functions: the verifier goes through each of them once for all its callers. They find the instance
- * themselves. Weak, so that the compiler does not leave out arguments that only this build ignores.
- */
-#define LX_ONCE __weak __attribute__((noinline))
-
 /* An event of this CPU, under its lock. */
 LX_ONCE int lx_invoke_once(u32 instance, u32 what, u64 next_release_at, u64 now)
 {
@@ -407,21 +401,19 @@ LX_ONCE int lx_withdraw_once(u32 instance, u32 index, u32 by, u64 now)
 }
 
 /* The same where the task on the CPU has just come into that class: whichever CPU has seen to that says so. */
-static __noinline int lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+static __always_inline void lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	u32 instance = c->instance;
 	u32 by = lx_caller(instance);
 
 	lx_withdraw_once(instance, c->index, by, now);
 	lx_carry_out(instance, by, now);
-	return 0;
 }
 
 /* The CPU, which was withdrawn, is going to decide. */
-static __noinline int lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+static __always_inline void lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	lx_invoke(in, c, LX_INVOKE_RESTORE, 0, now);
-	return 0;
 }
 
 static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu *c, bool own, u32 index, u64 now)

@@ -165,34 +165,37 @@ static __always_inline void lx_withdraw(struct lx_instance *in, struct lx_host_c
 	lx_decide_or_withdraw(in, c, true, now);
 }
 
-/* The same where the task on the CPU has just come into that class: whichever CPU has seen to that says so. */
-static __noinline int lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+/* That CPU, by its number in the instance, is withdrawn or restored. */
+LX_ONCE int lx_withdraw_or_restore(u32 instance, u32 index, bool withdrawn, u64 now)
 {
+	struct lx_instance *in = lx_instance_at(instance);
 	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
 
-	if (!list)
+	if (!in || !list)
 		return 0;
 	lx_lock(in);
-	LX_P(withdraw)(&in->state, c->index, c->index, now);
+	if (withdrawn)
+		LX_P(withdraw)(&in->state, index, index, now);
+	else
+		LX_P(restore)(&in->state, index, now);
 	lx_collect(&in->state, list);
 	bpf_spin_unlock(&in->lock);
 	lx_act_all(in, list);
 	return 0;
 }
 
-/* The CPU, which was withdrawn, is going to decide. */
-static __noinline int lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+/* The same where the task on the CPU has just come into that class: whichever CPU has seen to that says so. */
+static __always_inline void lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
-	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+	(void)in;
+	lx_withdraw_or_restore(c->instance, c->index, true, now);
+}
 
-	if (!list)
-		return 0;
-	lx_lock(in);
-	LX_P(restore)(&in->state, c->index, now);
-	lx_collect(&in->state, list);
-	bpf_spin_unlock(&in->lock);
-	lx_act_all(in, list);
-	return 0;
+/* The CPU, which was withdrawn, is going to decide. */
+static __always_inline void lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	(void)in;
+	lx_withdraw_or_restore(c->instance, c->index, false, now);
 }
 
 /* A task is runnable. */

@@ -10,6 +10,12 @@
 #define LX_JOIN_HOST(a, b) LX_JOIN_HOST_(a, b)
 #define LX_P(name) LX_JOIN_HOST(LX_POLICY, name)
 
+/*
+ * Global functions: the verifier goes through each of them once for all its callers. They find the instance
+ * themselves. Weak, so that the compiler does not leave out arguments that only this build ignores.
+ */
+#define LX_ONCE __weak __attribute__((noinline))
+
 /* The instance's number of the CPU that this runs on, or of its first one. */
 static __always_inline u32 lx_here(struct lx_instance *in, u32 instance)
 {
