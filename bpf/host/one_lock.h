@@ -137,32 +137,38 @@ static __always_inline void lx_vanish_locked(struct lx_instance *in, struct lx_h
 	lx_collect(&in->state, out);
 }
 
-static __always_inline u32 lx_decide_or_withdraw(struct lx_instance *in, struct lx_host_cpu *c, bool withdrawn, u64 now)
+/* What has ended on the CPU is told, and its time is charged; then it decides, or is withdrawn. What it decides for is in c->next. */
+LX_ONCE int lx_decide_or_withdraw(u32 cpu, bool withdrawn, u64 now)
 {
 	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
-	u32 task;
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
 
-	if (!list)
-		return LX_NONE;
+	if (!c)
+		return 0;
+	c->next = LX_NONE;
+	if (!in || !list)
+		return 0;
 	lx_lock(in);
 	if (c->running != LX_NONE)
 		lx_charge_until(in, c, now);
-	task = lx_decide_locked(in, c, withdrawn, now, list);
+	c->next = lx_decide_locked(in, c, withdrawn, now, list);
 	bpf_spin_unlock(&in->lock);
 	lx_act_all(in, list);
-	return task;
+	return 0;
 }
 
 /* A CPU decides, and its time is charged. Returns the task that it runs from now on, or LX_NONE. */
 static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
-	return lx_decide_or_withdraw(in, c, false, now);
+	lx_decide_or_withdraw(lx_kernel_cpu(in, c->index), false, now);
+	return c->next;
 }
 
 /* A class above takes the CPU: what has ended there, and then that. */
 static __always_inline void lx_withdraw(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
-	lx_decide_or_withdraw(in, c, true, now);
+	lx_decide_or_withdraw(lx_kernel_cpu(in, c->index), true, now);
 }
 
 /* That CPU, by its number in the instance, is withdrawn or restored. */
