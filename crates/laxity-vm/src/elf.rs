@@ -1,139 +1,72 @@
-//! As much of ELF as it takes to copy a program into a machine and to look into a kernel: 64 bits, little endian.
+//! What of ELF files matters here: to copy a program into a machine, and to look into a kernel. Read by the crate `object`.
 //!
 //! Nothing here trusts its input: a field that points outside the file makes the answer `None`.
 
-const HEADER_LENGTH: usize = 64;
-const EM_X86_64: u16 = 62;
-const PT_LOAD: u32 = 1;
-const PT_INTERP: u32 = 3;
-const SHT_NOBITS: u32 = 8;
-const PHYS32_ENTRY: u32 = 18;
+use object::LittleEndian as Little;
+use object::elf::{EM_X86_64, FileHeader64, NoteType, PT_LOAD, SHN_UNDEF};
+use object::pod::from_bytes_mut;
+use object::read::elf::{FileHeader as _, NoteIterator, ProgramHeader as _, SectionHeader as _};
+
+/// Xen, public/elfnote.h.
+const XEN_ELFNOTE_PHYS32_ENTRY: NoteType = NoteType(18);
 
 /// An ELF file for x86-64, in memory.
 #[derive(Clone, Copy)]
 pub struct Elf<'a> {
     bytes: &'a [u8],
-}
-
-/// One entry of the program header table.
-struct Segment {
-    kind: u32,
-    offset: usize,
-    length: usize,
+    header: &'a FileHeader64<Little>,
 }
 
 impl<'a> Elf<'a> {
     /// The file, if it is one for x86-64.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        let header = bytes.get(..HEADER_LENGTH)?;
-        let is_ours = header.starts_with(b"\x7fELF\x02\x01") && u16_at(bytes, 18)? == EM_X86_64;
-        is_ours.then_some(Elf { bytes })
-    }
-
-    fn segments(&self) -> Option<Vec<Segment>> {
-        let table = usize_at(self.bytes, 32)?;
-        let (length, count) = (usize::from(u16_at(self.bytes, 54)?), u16_at(self.bytes, 56)?);
-        let entry = |index: u16| {
-            let at = table.checked_add(length.checked_mul(usize::from(index))?)?;
-            let entry = self.bytes.get(at..)?;
-            Some(Segment {
-                kind: u32_at(entry, 0)?,
-                offset: usize_at(entry, 8)?,
-                length: usize_at(entry, 32)?,
-            })
-        };
-        (0..count).map(entry).collect()
+        let header = FileHeader64::<Little>::parse(bytes).ok()?;
+        let is_ours = header.is_little_endian() && header.e_machine(Little) == EM_X86_64;
+        is_ours.then_some(Elf { bytes, header })
     }
 
     /// The program that loads this one, for programs with shared libraries.
     pub fn interpreter(&self) -> Option<&'a str> {
-        let segment = self.segments()?.into_iter().find(|segment| segment.kind == PT_INTERP)?;
-        let text = self.bytes.get(segment.offset..segment.offset.checked_add(segment.length)?)?;
-        std::str::from_utf8(text.strip_suffix(b"\0").unwrap_or(text)).ok()
+        let segments = self.header.program_headers(Little, self.bytes).ok()?;
+        let path = segments.iter().find_map(|one| one.interpreter(Little, self.bytes).ok().flatten())?;
+        std::str::from_utf8(path).ok()
     }
 
     /// The content of the section with this name.
     pub fn section(&self, name: &str) -> Option<&'a [u8]> {
-        let (count, names) = (u16_at(self.bytes, 60)?, u16_at(self.bytes, 62)?);
-        let names = self.section_at(names)?.1;
-        (0..count).find_map(|index| {
-            let (name_at, content) = self.section_at(index)?;
-            let found = names.get(name_at..)?;
-            let end = found.iter().position(|&byte| byte == 0)?;
-            (&found[..end] == name.as_bytes()).then_some(content)
-        })
-    }
-
-    /// Where a section's name is among the names, and its content.
-    fn section_at(&self, index: u16) -> Option<(usize, &'a [u8])> {
-        let table = usize_at(self.bytes, 40)?;
-        let length = usize::from(u16_at(self.bytes, 58)?);
-        let entry = self.bytes.get(table.checked_add(length.checked_mul(usize::from(index))?)?..)?;
-        let name_at = usize::try_from(u32_at(entry, 0)?).ok()?;
-        let (offset, length) = (usize_at(entry, 24)?, usize_at(entry, 32)?);
-        if u32_at(entry, 4)? == SHT_NOBITS {
-            return Some((name_at, &[]));
-        }
-        Some((name_at, self.bytes.get(offset..offset.checked_add(length)?)?))
+        let sections = self.header.sections(Little, self.bytes).ok()?;
+        let (_, section) = sections.section_by_name(Little, name.as_bytes())?;
+        section.data(Little, self.bytes).ok()
     }
 
     /// Whether it is a kernel with a 32-bit entry point for virtual machines (PVH), which boots without being unpacked
-    /// in the machine. Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY.
+    /// in the machine.
     pub fn boots_as_it_is(&self) -> bool {
-        let mut notes = self.section(".notes").unwrap_or_default();
-        while let Some((note, rest)) = split_note(notes) {
-            if note.name == b"Xen\0" && note.kind == PHYS32_ENTRY {
-                return true;
-            }
-            notes = rest;
-        }
-        false
+        let notes = self.section(".notes").unwrap_or_default();
+        NoteIterator::<FileHeader64<Little>>::new(Little, 4, notes).is_ok_and(|notes| {
+            notes
+                .flatten()
+                .any(|note| note.name() == b"Xen" && note.n_type(Little) == XEN_ELFNOTE_PHYS32_ENTRY)
+        })
     }
 
     /// The file without what is not loaded (debugging information, symbols): what `strip` would leave, without
     /// needing it. A third of a program's size is a third of the time it takes to boot with it.
     pub fn trimmed(&self) -> Option<Vec<u8>> {
-        let segments = self.segments()?;
-        let loaded = segments.iter().filter(|segment| segment.kind == PT_LOAD);
-        let ends: Option<Vec<usize>> =
-            loaded.map(|segment| segment.offset.checked_add(segment.length)).collect();
-        let end = ends?.into_iter().max()?;
-        let mut kept = self.bytes.get(..end.max(HEADER_LENGTH))?.to_vec();
-        // No section header table: its offset, and its number and index of names.
-        kept.get_mut(40..48)?.fill(0);
-        kept.get_mut(60..64)?.fill(0);
+        let segments = self.header.program_headers(Little, self.bytes).ok()?;
+        let loaded = segments.iter().filter(|segment| segment.p_type(Little) == PT_LOAD);
+        let ends: Option<Vec<u64>> = loaded
+            .map(|segment| segment.file_range(Little))
+            .map(|(offset, length)| offset.checked_add(length))
+            .collect();
+        let end = usize::try_from(ends?.into_iter().max()?).ok()?;
+        let mut kept = self.bytes.get(..end.max(size_of::<FileHeader64<Little>>()))?.to_vec();
+        let (header, _) = from_bytes_mut::<FileHeader64<Little>>(&mut kept).ok()?;
+        header.e_shoff.set(Little, 0);
+        header.e_shnum.set(Little, 0);
+        header.e_shstrndx.set(Little, SHN_UNDEF);
         Some(kept)
     }
-}
-
-/// A remark in an ELF file.
-struct Note<'a> {
-    name: &'a [u8],
-    kind: u32,
-}
-
-/// The first note, and what follows it. Each part is padded to four bytes.
-fn split_note(notes: &[u8]) -> Option<(Note<'_>, &[u8])> {
-    let length = |at| usize::try_from(u32_at(notes, at)?).ok();
-    let padded = |length: usize| length.checked_next_multiple_of(4);
-    let (name, description) = (length(0)?, length(4)?);
-    let rest = 12usize.checked_add(padded(name)?)?.checked_add(padded(description)?)?;
-    let note = Note { name: notes.get(12..12usize.checked_add(name)?)?, kind: u32_at(notes, 8)? };
-    Some((note, notes.get(rest..)?))
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
-}
-
-/// The 32-bit number at an offset, little endian.
-pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
-}
-
-fn usize_at(bytes: &[u8], at: usize) -> Option<usize> {
-    let number = u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?);
-    usize::try_from(number).ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Layout: Linux, Documentation/arch/x86/boot.rst ("The Real-Mode Kernel Header").
 
-use crate::elf::{Elf, u32_at};
+use crate::elf::Elf;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -114,10 +114,12 @@ fn payload_of(bytes: &[u8]) -> Option<&[u8]> {
         sectors => usize::from(sectors),
     };
     let protected_mode = (sectors + 1) * 512;
-    let offset = usize::try_from(u32_at(bytes, 0x248)?).ok()?;
-    let length = usize::try_from(u32_at(bytes, 0x24c)?).ok()?;
-    let begin = protected_mode.checked_add(offset)?;
-    bytes.get(begin..begin.checked_add(length)?).filter(|payload| !payload.is_empty())
+    let field = |at: usize| {
+        let number = u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?);
+        usize::try_from(number).ok()
+    };
+    let begin = protected_mode.checked_add(field(0x248)?)?;
+    bytes.get(begin..begin.checked_add(field(0x24c)?)?).filter(|payload| !payload.is_empty())
 }
 
 fn unpack(payload: &[u8]) -> std::result::Result<Vec<u8>, String> {
@@ -191,7 +193,7 @@ pub mod forge {
         let all = [names.as_slice(), b".names\0"].concat();
         add(".names", &mut names, &all);
         let mut header = vec![0u8; 64];
-        header[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        header[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
         header[18] = 62;
         header[40..48].copy_from_slice(&(64 + content.len() as u64).to_le_bytes());
         header[58] = 64;

@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(without.problem, Some(Problem::NoSchedExt));
         assert_eq!(of(&forge::vmlinux(&[])).problem, Some(Problem::NoBtf));
         let broken = of(&forge::vmlinux(&[(".BTF", b"nonsense")]));
-        assert!(broken.require().expect_err("refused").message.contains("not BTF"));
+        assert!(broken.require().expect_err("refused").message.contains("BTF is broken"));
     }
 
     #[test]
