@@ -1,7 +1,8 @@
 //! Archives in the format that the kernel unpacks into its first file system.
 //!
 //! Layout: Linux, Documentation/driver-api/early-userspace/buffer-format.rst ("newc"). Archives may follow each other;
-//! later entries replace earlier ones.
+//! later entries replace earlier ones. Not by the crate `cpio`, whose names are UTF-8: a directory that is copied in may
+//! have files with others.
 
 use laxity_model::ShownPath as _;
 use std::collections::BTreeSet;
@@ -135,6 +136,7 @@ fn is_name(component: Component) -> bool {
 mod tests {
     use super::*;
     use crate::archive::find_program;
+    use std::ffi::OsStr;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::process::{Command, Stdio};
@@ -155,12 +157,17 @@ mod tests {
         directory
     }
 
+    fn not_utf8() -> &'static OsStr {
+        OsStr::from_bytes(b"/a/\xff")
+    }
+
     fn sample() -> Vec<u8> {
         let mut archive = Archive::new(Vec::new());
         archive.directory(Path::new("/tmp"), 0o1777).expect("memory");
         archive.file(Path::new("/a/b/c"), 0o640, 1_000_000_000, b"12345").expect("memory");
         archive.file(Path::new("/a/b/empty"), 0o755, 0, b"").expect("memory");
         archive.link(Path::new("/bin/sh"), Path::new("busybox")).expect("memory");
+        archive.file(Path::new(not_utf8()), 0o600, 0, b"6").expect("memory");
         let first = archive.finish().expect("memory");
         let mut second = Archive::new(first);
         second.file(Path::new("/a/b/empty"), 0o755, 0, &[b'x'; 70_000]).expect("memory");
@@ -183,6 +190,8 @@ mod tests {
             assert_eq!(fs::metadata(at("a/b/empty")).expect("a file").len(), 0);
             assert_eq!(fs::read_link(at("bin/sh")).expect("a link"), Path::new("busybox"));
             assert!(at("tmp").is_dir());
+            let name = Path::new(not_utf8()).strip_prefix("/").expect("absolute");
+            assert_eq!(fs::read(directory.path().join(name)).expect("a file"), b"6", "{command:?}");
         }
     }
 
