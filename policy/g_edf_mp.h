@@ -145,7 +145,7 @@ LX_FN u32 lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	return next;
 }
 
-/* What became of a client is to be seen by the DSP. */
+/* The DSP is to look at a client. */
 LX_INLINE void lx_g_edf_mp_say_withdrawn(struct lx_state *s, u32 by)
 {
 	(void)LX_FETCH_ADD(s->withdrawals, 1);

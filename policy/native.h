@@ -80,9 +80,10 @@ struct lx_policy {
 	void (*resume)(struct lx_state *s, u32 task, u32 cpu, u64 now);
 	/*
 	 * Something above the policy has taken `cpu` (an interrupt that lasts, a thread of a class above): it runs no task of the
-	 * instance's, and calls none of complete, suspend, exhaust and reschedule, until restore. Consume was called before, and what has
-	 * ended there was said; or it is said where the task is put next (another CPU may have to call this: then it says so). Interrupts (release_group, timer, arrive, resume) may come there meanwhile. Not for the dedicated CPU:
-	 * the host sees to it that its work is done, there or elsewhere. `by`: the CPU that makes the call.
+	 * instance's, and calls none of complete, suspend, exhaust and reschedule, until restore. Consume was called before, and what
+	 * has ended there was said; or it is said where the task is put next, if another CPU makes this call, which is `by`. Interrupts
+	 * (release_group, timer, arrive, resume) may come to `cpu` meanwhile. Not for the dedicated CPU: the host sees to it that its
+	 * work is done, there or elsewhere.
 	 */
 	void (*withdraw)(struct lx_state *s, u32 cpu, u32 by, u64 now);
 	/* `cpu`, which was withdrawn, is there again: reschedule on it follows. */

@@ -143,10 +143,27 @@ static __always_inline void lx_dispatch_background(u32 cpu, struct task_struct *
 	}
 }
 
+/*
+ * Whether the kernel, which asks what is to run on this CPU, is going to take a thread of SCHED_FIFO or SCHED_RR all the same: it asks
+ * before it has looked there if the CPU idled. What is chosen then waits in the CPU's own queue, where nothing can take it from. Kernels
+ * that let this class run beside such threads (ext_server) ask after they have looked.
+ */
+static __always_inline bool lx_is_asked_in_vain(void)
+{
+	const struct rq *rq;
+
+	if (!bpf_ksym_exists(&runqueues) || bpf_core_field_exists(((struct rq___7_0 *)0)->ext_server))
+		return false;
+	rq = bpf_this_cpu_ptr(&runqueues);
+	return rq && rq->rt.rt_queued;
+}
+
 void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 {
 	struct task_struct *ran = prev && (prev->scx.flags & SCX_TASK_QUEUED) ? prev : NULL;
 
+	if (lx_is_asked_in_vain())
+		return;
 	if (ran && lx_is_kernel_thread(ran)) {
 		struct lx_host_cpu *c = lx_host_cpu(cpu);
 		struct lx_instance *in = lx_instance_of(c);

@@ -63,6 +63,9 @@ u32 scx_bpf_reenqueue_local(void) __ksym;
 void scx_bpf_error_bstr(char *format, unsigned long long *data, u32 data_size) __ksym;
 void scx_bpf_dump_bstr(char *format, unsigned long long *data, u32 data_size) __ksym __weak;
 
+/* By CPU. */
+extern const struct rq runqueues __ksym __weak;
+
 struct task_struct *bpf_task_from_pid(s32 pid) __ksym;
 void bpf_task_release(struct task_struct *p) __ksym;
 u32 bpf_cpumask_first(const struct cpumask *cpumask) __ksym;

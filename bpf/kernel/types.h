@@ -90,6 +90,19 @@ struct sched_ext_entity {
 	u32 weight;
 };
 
+struct rt_rq {
+	int rt_queued;
+};
+
+struct rq {
+	struct rt_rq rt;
+};
+
+/* Of Linux 7.0 and later. */
+struct rq___7_0 {
+	struct sched_dl_entity ext_server;
+};
+
 typedef struct {
 	u64 val;
 } kernel_cap_t;

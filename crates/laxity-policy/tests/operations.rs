@@ -1,10 +1,9 @@
-//! All policies under a host that interleaves what may happen, step by step where operations have several; tasks come and go, and so do
-//! CPUs.
+//! All policies under a host that interleaves what may happen, step by step where operations have several; tasks and CPUs come and go.
 //!
 //! The host (`tests/operations/`) is C, so that it sees the whole state: it checks the lock discipline of every call, that no
 //! task is on two CPUs, that every operation ends, and, whenever nothing is under way, that the schedule is that of
-//! global EDF or fixed priorities on the CPUs that are there. It is built here with the policies' own assertions, and once more with each of a
-//! list of deliberate mistakes, every one of which it must notice.
+//! global EDF or fixed priorities on the CPUs that are there. It is built here with the policies' own assertions, and once more with
+//! each of a list of deliberate mistakes, every one of which it must notice.
 
 #[path = "operations/mistakes.rs"]
 mod mistakes;

@@ -16,6 +16,9 @@
 
 extern char LX_SCX_START[], LX_SCX_STOP[];
 
+/* It is there; what is in it says lx_scx_run_queue. */
+const struct rq runqueues;
+
 /* What the loader decides before the programs are loaded. */
 struct lx_scx_options {
 	u32 cpus;

@@ -49,7 +49,6 @@ impl Kind {
     pub fn ends(self) -> bool {
         matches!(self, Kind::Calm | Kind::Hostile | Kind::Held)
     }
-
 }
 
 /// How an instance is set up, as `struct lx_config` says.
@@ -305,8 +304,7 @@ fn held(w: &mut World) {
     w.tasks[fifo].class = Class::RealTime;
     w.tasks[fifo].raw.policy = SCHED_FIFO;
     let (computes_ns, sleeps_ns) = (w.draw(1, 700) * MS, w.draw(1, 60) * MS);
-    w.tasks[fifo].program =
-        vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 3), Op::Exit];
+    w.tasks[fifo].program = vec![Op::Sleep(sleeps_ns), Op::Compute(computes_ns), Op::Repeat(0, 3), Op::Exit];
 }
 
 fn endless(w: &mut World, mask: u64, share: u64) {

@@ -47,7 +47,8 @@ fn watch_the_dog(w: &mut World) {
             && t.runnable_at.is_some_and(|at| now - at > patience_ns)
     });
     if let Some(task) = waits {
-        let why = format!("{} waits for {} ms although there is a CPU for it", task.name, patience_ns / 1_000_000);
+        let why =
+            format!("{} waits for {} ms although there is a CPU for it", task.name, patience_ns / 1_000_000);
         w.fail(why);
     }
 }

@@ -7,7 +7,8 @@
 /* An operation that makes no progress is found by this many calls in one instant. */
 #define CALLS_MAX 20000
 
-static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter", "wake up", "timer", "withdraw", "restore"};
+static const char *const event_names[] = {"kick",  "message", "group", "arrive",   "resume",
+					  "enter", "wake up", "timer", "withdraw", "restore"};
 
 int fail(struct host *h, const char *what, u64 a, u64 b)
 {

@@ -9,7 +9,8 @@
 #define BPF_CORE_READ(from, fields...) LX_SCX_READ(from, fields, LX_SCX_READ2, LX_SCX_READ1)(from, fields)
 #define BPF_CORE_READ_BITFIELD(from, field) ((from)->field)
 #define bpf_core_field_size(field) sizeof(field)
-#define bpf_core_field_exists(field) 1
+/* All but those of later kernels. */
+#define bpf_core_field_exists(field) (!__builtin_strstr(#field, "___7_0"))
 /* Linux 6.18 has none of the types that are asked for. */
 #define bpf_core_type_exists(type) 0
 
