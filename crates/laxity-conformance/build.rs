@@ -11,6 +11,11 @@ fn main() {
     println!("cargo::rerun-if-changed={}", policy.display());
     println!("cargo::rerun-if-changed=native");
     println!("cargo::rerun-if-changed=bpf");
+    // For tests/bindings.rs.
+    println!(
+        "cargo::rustc-env=LIBBPF_HEADERS={}",
+        env::var("DEP_BPF_INCLUDE").expect("libbpf-sys says where")
+    );
     native(&policy, "checked", true);
     native(&policy, "plain", false);
     laxity_build::write_tables(&root, "checked_");

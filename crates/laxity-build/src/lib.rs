@@ -1,6 +1,7 @@
 //! What the build scripts of `policy/` and `bpf/` have in common: the compilers, the list of policies, and the table of
 //! BPF objects that a crate carries.
 
+use object::{Object as _, ObjectSymbol as _};
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
@@ -162,7 +163,7 @@ pub fn objects(root: &Path, directory: &str) -> Vec<Object> {
 }
 
 /// Writes `$OUT_DIR/objects.rs`, which a crate includes: `object(name)` gives the bytes of an object, or the reason why
-/// there are none.
+/// there are none, and `SYMBOLS` the programs, maps and variables of each by name, with their sizes in bytes.
 ///
 /// # Panics
 ///
@@ -170,7 +171,9 @@ pub fn objects(root: &Path, directory: &str) -> Vec<Object> {
 pub fn write_objects(compiled: &Result<Vec<Object>, String>) {
     let text = match compiled {
         Ok(objects) => table(objects),
-        Err(reason) => format!("static COMPILED: Compiled = Err({reason:?});\n"),
+        Err(reason) => format!(
+            "static COMPILED: Compiled = Err({reason:?});\n#[allow(dead_code)]\nconst SYMBOLS: Symbols = &[];\n"
+        ),
     };
     fs::write(out_directory().join("objects.rs"), format!("{LOOK_UP}{text}"))
         .expect("cargo's output directory can be written");
@@ -181,11 +184,21 @@ fn table(objects: &[Object]) -> String {
     for object in objects {
         writeln!(text, "    ({:?}, aligned!({:?})),", object.name, object.path()).expect("into a string");
     }
-    text + "]);\n"
+    text += "]);\n#[allow(dead_code)]\nconst SYMBOLS: Symbols = &[\n";
+    for object in objects {
+        let bytes = fs::read(object.path()).expect("it has been compiled");
+        let file = object::File::parse(&*bytes).expect("clang writes ELF");
+        for symbol in file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition()) {
+            let (name, size) = (symbol.name().expect("a name"), symbol.size());
+            writeln!(text, "    ({:?}, {name:?}, {size}),", object.name).expect("into a string");
+        }
+    }
+    text + "];\n"
 }
 
 /// How an object is found. libbpf looks at its words, so the bytes are aligned.
-const LOOK_UP: &str = r#"type Compiled = Result<&'static [(&'static str, &'static [u8])], &'static str>;
+const LOOK_UP: &str = r#"type Symbols = &'static [(&'static str, &'static str, usize)];
+type Compiled = Result<&'static [(&'static str, &'static [u8])], &'static str>;
 
 #[allow(dead_code)]
 #[repr(align(16))]

@@ -72,12 +72,9 @@ counters! {
 
 impl Counters {
     /// From the values of a per-CPU map.
-    pub(crate) fn from_cpus(values: &[Vec<u8>]) -> Counters {
+    pub(crate) fn from_cpus(values: &[ffi::lx_counters]) -> Counters {
         let mut sum = Counters::default();
-        for value in values.iter().filter(|value| value.len() >= size_of::<ffi::lx_counters>()) {
-            // SAFETY: long enough, and any bytes are counters.
-            sum.add(&unsafe { std::ptr::read_unaligned(value.as_ptr().cast::<ffi::lx_counters>()) });
-        }
+        values.iter().for_each(|cpu| sum.add(cpu));
         sum
     }
 }

@@ -10,11 +10,15 @@ mod clock;
 mod cores;
 mod counters;
 mod fault;
-/// `bpf/host/setup.h` in Rust, made by bindgen (`make bless`); `crates/laxity-conformance/tests/bindings.rs` compares them.
+/// Types of `bpf/` in Rust, made by bindgen (`make bless`); `crates/laxity-conformance/tests/bindings.rs` compares them.
 #[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 #[rustfmt::skip]
 mod ffi;
+#[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+#[rustfmt::skip]
+mod ffi_observer;
 mod kernel;
+mod maps;
 mod messages;
 mod object;
 mod privilege;
@@ -23,6 +27,7 @@ mod releaser;
 pub mod rings;
 pub mod schedule;
 mod scheduler;
+mod skeleton;
 
 pub use cgroups::{LimitedCgroup, limited_cgroups, named_cgroups};
 pub use clock::monotonic_ns;

@@ -1,14 +1,58 @@
-//! The object files of `bpf/`, and the kernel's constants in them.
+//! The object files of `bpf/`: what they have by which name, and the constants in them that the loader sets.
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{DataSec, Enum, Enum64, Var};
 use libbpf_rs::{AsRawLibbpf as _, ObjectBuilder, OpenObject};
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::marker::PhantomData;
+use zerocopy::{Immutable, IntoBytes};
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
-/// Where the variables of a section are: name, offset, size.
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// A name that an object has, of a variable of so many bytes if it is one's. If it has none, a constant of this does not compile.
+pub(crate) const fn in_c(object: &str, name: &'static str, bytes: Option<usize>) -> &'static str {
+    let mut at = 0;
+    while at < SYMBOLS.len() {
+        let (of, symbol, size) = SYMBOLS[at];
+        if same(of, object) && same(symbol, name) {
+            assert!(
+                bytes.is_none() || matches!(bytes, Some(bytes) if bytes == size),
+                "it has another size in C"
+            );
+            return name;
+        }
+        at += 1;
+    }
+    // Built without clang: there is nothing to load, either.
+    assert!(SYMBOLS.is_empty(), "nothing has this name in C");
+    name
+}
+
+/// A variable of C, with its type here.
+pub(crate) struct Variable<T> {
+    name: &'static str,
+    of: PhantomData<T>,
+}
+
+impl<T> Variable<T> {
+    /// One that the object has.
+    pub(crate) const fn new(object: &str, name: &'static str) -> Self {
+        Variable { name: in_c(object, name, Some(size_of::<T>())), of: PhantomData }
+    }
+}
+
+/// Where the variables of a section are: name, offset, size. That differs between objects: the compiler puts constants of its own
+/// among them.
 fn variables(name: &str, object: &OpenObject, section: &str) -> Result<Vec<(String, usize, usize)>, String> {
     // SAFETY: the object lives as long as the types that are read here, and is not changed meanwhile.
     let object = unsafe { object.as_libbpf_object().as_ref() };
@@ -66,6 +110,11 @@ fn broken_on_request(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(broken)
 }
 
+fn place<T>(variables: &[(String, usize, usize)], wanted: &Variable<T>) -> Result<usize, String> {
+    let found = variables.iter().find(|(name, _, size)| name == wanted.name && *size == size_of::<T>());
+    found.map(|(_, offset, _)| *offset).ok_or_else(|| format!("the object has no {}", wanted.name))
+}
+
 /// An object opened, not loaded yet.
 pub(crate) struct Opened {
     pub(crate) object: OpenObject,
@@ -99,19 +148,18 @@ impl Opened {
     }
 
     /// Where a variable of `.data` is.
-    pub(crate) fn place_in_data(&self, variable: &str) -> Result<usize, String> {
-        let all = variables("the object", &self.object, ".data")?;
-        let found = all.iter().find(|(name, ..)| name == variable);
-        found.map(|(_, offset, _)| *offset).ok_or_else(|| format!("there is no {variable} in .data"))
+    pub(crate) fn place_in_data<T>(&self, variable: &Variable<T>) -> Result<usize, String> {
+        place(&variables("the object", &self.object, ".data")?, variable)
     }
 
     /// Sets a constant of the object.
-    pub(crate) fn set(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
-        let found = self.constants.iter().find(|(n, _, size)| n == name && *size == value.len());
-        let (_, offset, _) =
-            found.ok_or_else(|| format!("there is no constant {name} of {} bytes", value.len()))?;
-        let offset = *offset;
-        self.write(offset, value)
+    pub(crate) fn set<T: IntoBytes + Immutable>(
+        &mut self,
+        constant: &Variable<T>,
+        value: T,
+    ) -> Result<(), String> {
+        let offset = place(&self.constants, constant)?;
+        self.write(offset, value.as_bytes())
     }
 
     fn write(&mut self, offset: usize, value: &[u8]) -> Result<(), String> {
@@ -128,8 +176,15 @@ impl Opened {
 
 #[cfg(test)]
 mod tests {
-    use super::object;
+    use super::{object, same};
     use laxity_model::Policy;
+
+    #[test]
+    fn names_are_the_same_as_a_whole() {
+        assert!(same("roster", "roster") && same("", ""));
+        let others = [("roster", "rosters"), ("rosters", "roster"), ("born", "torn"), ("", "a")];
+        assert!(others.iter().all(|(one, other)| !same(one, other)));
+    }
 
     #[test]
     fn every_policy_has_an_object() {

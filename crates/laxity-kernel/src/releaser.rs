@@ -1,9 +1,11 @@
 //! Releases where the kernel has no BPF timers (PREEMPT_RT): by a thread with a real-time priority.
 
 use crate::clock::monotonic_ns;
+use crate::maps::Typed;
+use crate::skeleton::{NEXT_RELEASE_AT, RELEASE_DUE};
 use laxity_model::{CpuList, Diagnostic, Result, cpus_named};
 use laxity_sys::{Attributes, policy, set_affinity, set_attributes};
-use libbpf_rs::{MapCore as _, MapFlags, MapHandle, Object, libbpf_sys};
+use libbpf_rs::{MapHandle, Object, libbpf_sys};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -28,24 +30,22 @@ pub(crate) struct Releaser {
 impl Releaser {
     /// Starts it, on CPUs that run none of the policy's tasks (`rest`), if there are any.
     pub(crate) fn start(object: &Object, rest: &CpuList) -> Result<Releaser> {
-        let missing = |what: &str| Diagnostic::environment(format!("the object has no {what}"));
-        let program =
-            object.progs_mut().find(|p| p.name() == "release_due").ok_or_else(|| missing("release_due"))?;
+        let program = object
+            .progs_mut()
+            .find(|p| p.name() == RELEASE_DUE)
+            .ok_or_else(|| Diagnostic::environment(format!("the object has no {RELEASE_DUE}")))?;
         let program = program
             .as_fd()
             .try_clone_to_owned()
-            .map_err(|error| Diagnostic::environment(format!("release_due: {error}")))?;
-        let map =
-            object.maps().find(|m| m.name() == ".data.release").ok_or_else(|| missing(".data.release"))?;
-        let map = MapHandle::try_from(&map)
-            .map_err(|error| Diagnostic::environment(format!(".data.release: {error}")))?;
+            .map_err(|error| Diagnostic::environment(format!("{RELEASE_DUE}: {error}")))?;
+        let next = NEXT_RELEASE_AT.of(object).and_then(Typed::owned).map_err(Diagnostic::environment)?;
         let stop = Arc::new(AtomicBool::new(false));
         let (seen, rest) = (Arc::clone(&stop), rest.clone());
         let (tell, told) = mpsc::channel();
         let body = move || {
             // It is waited for.
             let _ = tell.send(prepare(&rest));
-            release(&program, &map, &seen);
+            release(&program, &next, &seen);
         };
         let thread = std::thread::Builder::new()
             .name("laxity-release".into())
@@ -91,7 +91,7 @@ impl Drop for Releaser {
     }
 }
 
-fn release(program: &OwnedFd, map: &MapHandle, stop: &AtomicBool) {
+fn release(program: &OwnedFd, next: &Typed<MapHandle, u32, u64>, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let mut options = libbpf_sys::bpf_test_run_opts {
             sz: size_of::<libbpf_sys::bpf_test_run_opts>().try_into().expect("a small structure"),
@@ -99,10 +99,8 @@ fn release(program: &OwnedFd, map: &MapHandle, stop: &AtomicBool) {
         };
         // SAFETY: the descriptor is a program's, and the options say their size.
         unsafe { libbpf_sys::bpf_prog_test_run_opts(program.as_raw_fd(), &raw mut options) };
-        let next = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
-        let next =
-            next.and_then(|value| value.get(..8)?.try_into().ok()).map_or(u64::MAX, u64::from_ne_bytes);
-        sleep(Duration::from_nanos(next.saturating_sub(monotonic_ns()).clamp(LOOK_AGAIN_NS, LOOK_EVERY_NS)));
+        let until_next_ns = next.get(&0).unwrap_or(u64::MAX).saturating_sub(monotonic_ns());
+        sleep(Duration::from_nanos(until_next_ns.clamp(LOOK_AGAIN_NS, LOOK_EVERY_NS)));
     }
 }
 

@@ -19,14 +19,12 @@ pub use kinds::{Kind, SampleKind};
 pub use merge::Merger;
 pub use ring::{NONE, OVERDUE, RECORD_BYTES, RECORDS, RING_BYTES, Record, Ring, UNSEEN};
 
+use crate::skeleton::{TRACE_RINGS, TRACE_SWITCH};
 use laxity_model::{Diagnostic, Result};
 use libbpf_rs::{MapCore, MapHandle, Object, OpenObject, num_possible_cpus};
 use mapping::Mapping;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-const RINGS_MAP: &str = "lx_trace_rings";
-const SWITCH_MAP: &str = ".data.lx_trace";
 
 /// The rings of all CPUs.
 pub struct Rings {
@@ -62,7 +60,7 @@ impl Rings {
     ///
     /// It has none, or they cannot be mapped.
     pub fn of(object: &Object) -> Result<Rings> {
-        let found = object.maps().find(|map| map.name() == RINGS_MAP).ok_or_else(|| no_map(RINGS_MAP))?;
+        let found = object.maps().find(|map| map.name() == TRACE_RINGS).ok_or_else(|| no_map(TRACE_RINGS))?;
         Rings::of_map(MapHandle::try_from(&found).map_err(|e| failed("taking the trace rings", &e))?)
     }
 
@@ -130,7 +128,8 @@ impl Switch {
     ///
     /// It has none, or it cannot be mapped.
     pub fn of(object: &Object) -> Result<Switch> {
-        let found = object.maps().find(|map| map.name() == SWITCH_MAP).ok_or_else(|| no_map(SWITCH_MAP))?;
+        let found =
+            object.maps().find(|map| map.name() == TRACE_SWITCH).ok_or_else(|| no_map(TRACE_SWITCH))?;
         Ok(Switch { mapping: Mapping::new(found.as_fd(), size_of::<u32>())? })
     }
 
@@ -143,7 +142,7 @@ impl Switch {
 }
 
 fn rings_of(object: &mut OpenObject) -> Result<libbpf_rs::OpenMapMut<'_>> {
-    object.maps_mut().find(|map| map.name() == RINGS_MAP).ok_or_else(|| no_map(RINGS_MAP))
+    object.maps_mut().find(|map| map.name() == TRACE_RINGS).ok_or_else(|| no_map(TRACE_RINGS))
 }
 
 fn no_map(name: &str) -> Diagnostic {

@@ -5,11 +5,13 @@ mod setup;
 
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
-use crate::{Core, Counters, RunningServer, ffi, kernel, messages};
+use crate::{Core, Counters, RunningServer, ffi, kernel, messages, skeleton};
 use laxity_model::{BudgetMode, CpuList, Diagnostic, Platform, Policy, Reserve, Result};
 use laxity_sys::{Attributes, policy, set_attributes};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
+use std::ffi::CStr;
+use zerocopy::{FromBytes as _, IntoBytes as _};
 
 /// The CPUs of one instance of the policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,7 +172,7 @@ impl Scheduler {
             return Err(taken(&name));
         }
         let opened = setup::prepare(options).map_err(environment)?;
-        let exit_place = opened.place_in_data("ended").map_err(environment)?;
+        let exit_place = opened.place_in_data(&skeleton::ENDED).map_err(environment)?;
         let object = opened.object.load().map_err(|error| refused(options.policy, &error))?;
         let (interface, servers) = (Vec::new(), Vec::new());
         let mut scheduler = Scheduler { object, link: None, interface, releaser: None, exit_place, servers };
@@ -182,7 +184,7 @@ impl Scheduler {
         let mut map = scheduler
             .object
             .maps_mut()
-            .find(|map| map.name() == "laxity")
+            .find(|map| map.name() == skeleton::SCHEDULER)
             .ok_or_else(|| Diagnostic::environment("the object has no scheduler".to_owned()))?;
         // Another scheduler may have been attached while this one was verified.
         let link = map.attach_struct_ops().map_err(|error| match kernel::wait_until_free() {
@@ -207,22 +209,8 @@ impl Scheduler {
     }
 
     fn set_up(&self, options: &Options, number: usize, cell: &PolicyCpus) -> std::result::Result<(), String> {
-        let setup = setup::of_cell(options, number, cell)?;
-        // SAFETY: plain numbers, all of them initialized.
-        let bytes = unsafe {
-            std::slice::from_raw_parts((&raw const setup).cast::<u8>(), size_of::<ffi::lx_host_setup>())
-        };
-        self.say(".data.setup", bytes)?;
-        self.run("set_up", None)
-    }
-
-    /// Writes what a program is to read.
-    pub(crate) fn say(&self, section: &str, bytes: &[u8]) -> std::result::Result<(), String> {
-        let map = self.object.maps().find(|map| map.name() == section);
-        let map = map.ok_or_else(|| format!("there is no {section}"))?;
-        let mut value = bytes.to_vec();
-        value.resize(map.value_size() as usize, 0);
-        map.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| format!("{section}: {error}"))
+        skeleton::SETUP.of(&self.object)?.put(&0, &setup::of_cell(options, number, cell)?)?;
+        self.run(skeleton::SET_UP)
     }
 
     /// Records what is under way or overdue now, as far as it has come, before a recording ends. Without it, what
@@ -232,14 +220,13 @@ impl Scheduler {
     ///
     /// The kernel does not run the program.
     pub fn note_pending(&self) -> Result<()> {
-        self.run("note_pending", None).map_err(Diagnostic::environment)
+        self.run(skeleton::NOTE_PENDING).map_err(Diagnostic::environment)
     }
 
-    pub(crate) fn run(&self, name: &str, context: Option<&mut [u8]>) -> std::result::Result<(), String> {
+    pub(crate) fn run(&self, name: &str) -> std::result::Result<(), String> {
         let program = self.object.progs_mut().find(|p| p.name() == name);
         let program = program.ok_or_else(|| format!("there is no program {name}"))?;
-        let input = ProgramInput { context_in: context, ..Default::default() };
-        match program.test_run(input) {
+        match program.test_run(ProgramInput::default()) {
             Ok(output) if output.return_value == 0 => Ok(()),
             Ok(output) => Err(format!("{name}: {}", output.return_value)),
             Err(error) => Err(format!("{name}: {error}")),
@@ -310,11 +297,8 @@ impl Scheduler {
     ///
     /// What the kernel says.
     pub fn set_first_release(&self, tid: u32, release_ns: u64) -> Result<()> {
-        let map = self.object.maps().find(|map| map.name() == "first_releases");
-        let map =
-            map.ok_or_else(|| Diagnostic::environment("the object has no first_releases".to_owned()))?;
-        map.update(&tid.to_ne_bytes(), &release_ns.to_ne_bytes(), MapFlags::ANY)
-            .map_err(|error| Diagnostic::environment(format!("the release of thread {tid}: {error}")))
+        let done = skeleton::FIRST_RELEASES.of(&self.object).and_then(|map| map.put(&tid, &release_ns));
+        done.map_err(|why| Diagnostic::environment(format!("the release of thread {tid}: {why}")))
     }
 
     /// Releases the jobs of a thread that is about to enter each by itself, also where releases are batched.
@@ -323,11 +307,8 @@ impl Scheduler {
     ///
     /// What the kernel says.
     pub fn release_alone(&self, tid: u32) -> Result<()> {
-        let map = self.object.maps().find(|map| map.name() == "released_alone");
-        let map =
-            map.ok_or_else(|| Diagnostic::environment("the object has no released_alone".to_owned()))?;
-        map.update(&tid.to_ne_bytes(), &1_u32.to_ne_bytes(), MapFlags::ANY)
-            .map_err(|error| Diagnostic::environment(format!("the releases of thread {tid}: {error}")))
+        let done = skeleton::RELEASED_ALONE.of(&self.object).and_then(|map| map.put(&tid, &1));
+        done.map_err(|why| Diagnostic::environment(format!("the releases of thread {tid}: {why}")))
     }
 
     /// The tasks it has admitted, for its successor. Also available after it has ended.
@@ -336,19 +317,14 @@ impl Scheduler {
     ///
     /// What the kernel says.
     pub fn roster(&self) -> Result<Vec<Enrolled>> {
-        let map = self.object.maps().find(|map| map.name() == "roster");
-        let map = map.ok_or_else(|| Diagnostic::environment("the object has no roster".to_owned()))?;
-        let of_key = |key: Vec<u8>| {
-            let value = map.lookup(&key, MapFlags::ANY).ok()??;
-            let number = |from: usize| value.get(from..from + 8)?.try_into().ok().map(u64::from_ne_bytes);
-            Some(Enrolled {
-                tid: i32::from_ne_bytes(key.try_into().ok()?),
-                runtime_ns: number(0)?,
-                deadline_ns: number(8)?,
-                period_ns: number(16)?,
-            })
+        let roster = skeleton::ROSTER.of(&self.object).map_err(Diagnostic::environment)?;
+        let enrolled = |(tid, wanted): (i32, ffi::lx_parameters)| Enrolled {
+            tid,
+            runtime_ns: wanted.runtime_ns,
+            deadline_ns: wanted.deadline_rel_ns,
+            period_ns: wanted.period_ns,
         };
-        Ok(map.keys().filter_map(of_key).collect())
+        Ok(roster.all().into_iter().map(enrolled).collect())
     }
 
     /// The counts since it was attached.
@@ -357,12 +333,8 @@ impl Scheduler {
     ///
     /// What the kernel says.
     pub fn counters(&self) -> Result<Counters> {
-        let map = self.object.maps().find(|map| map.name() == "counters");
-        let map = map.ok_or_else(|| Diagnostic::environment("the object has no counters".to_owned()))?;
-        let values = map
-            .lookup_percpu(&0_u32.to_ne_bytes(), MapFlags::ANY)
-            .map_err(|error| Diagnostic::environment(format!("the counters cannot be read: {error}")))?;
-        Ok(Counters::from_cpus(&values.unwrap_or_default()))
+        let values = skeleton::COUNTERS.of(&self.object).and_then(|map| map.of_cpus(&0));
+        Ok(Counters::from_cpus(&values.map_err(Diagnostic::environment)?))
     }
 
     /// Waits until the kernel says that it has this one schedule the machine: `None`; or until the kernel has ended it without:
@@ -379,7 +351,7 @@ impl Scheduler {
     pub fn exited(&self) -> Option<Exit> {
         let map = self.object.maps().find(|map| map.name().to_string_lossy().ends_with(".data"))?;
         let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
-        exit_of(value.get(self.exit_place..)?)
+        exit_of(&ffi::lx_exit::read_from_prefix(value.get(self.exit_place..)?).ok()?.0)
     }
 }
 
@@ -423,20 +395,17 @@ fn refused(policy: Policy, error: &libbpf_rs::Error) -> Diagnostic {
         .hint("the verifier's words above say why; another kernel may take it, such as that of a virtual machine: laxity vm -- ...")
 }
 
-/// As `struct lx_exit` (bpf/kernel/sched_ext.h): kind, CPU, code, 128 bytes reason, 1024 bytes message.
-fn exit_of(data: &[u8]) -> Option<Exit> {
-    let number = |from: usize| data.get(from..from + 4).map(|b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]));
-    let kind = number(0)?;
-    if kind == 0 {
-        return None;
-    }
-    let code = data.get(8..16)?.try_into().ok().map(i64::from_ne_bytes)?;
-    let text = |from: usize, length: usize| {
-        let bytes = data.get(from..from + length).unwrap_or_default();
-        let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
-        String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
+fn exit_of(ended: &ffi::lx_exit) -> Option<Exit> {
+    let text = |bytes: &[u8]| {
+        let text = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
+        text.to_string_lossy().trim().to_owned()
     };
-    Some(Exit { kind, code, reason: text(16, 128), message: text(144, 1024) })
+    (ended.kind != 0).then(|| Exit {
+        kind: ended.kind,
+        code: ended.code,
+        reason: text(ended.reason.as_bytes()),
+        message: text(ended.message.as_bytes()),
+    })
 }
 
 #[cfg(test)]

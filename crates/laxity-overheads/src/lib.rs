@@ -14,6 +14,10 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod cost;
+/// Types of `bpf/` in Rust, made by bindgen (`make bless`); `crates/laxity-conformance/tests/bindings.rs` compares them.
+#[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+#[rustfmt::skip]
+mod ffi;
 mod probes;
 mod record;
 mod recorder;

@@ -1,6 +1,7 @@
 //! Attaches the probes and takes their records.
 
 use crate::cost::RunTimes;
+use crate::ffi::lx_options;
 use crate::probes::{self, Probe, Symbols};
 use laxity_kernel::rings::{HostSamples, Record, Rings, SampleKind, Switch};
 use laxity_model::{Diagnostic, Result};
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+use zerocopy::IntoBytes as _;
 
 /// How long records may wait in their ring: 16384 records last 20 ms at 800 000 per second and CPU. A shorter wait
 /// disturbs more.
@@ -212,7 +214,7 @@ struct Totals {
     skipped: u64,
 }
 
-/// What the probes are told: `struct lx_options` of `bpf/overheads/begun.h`.
+/// What the probes are told.
 struct Constants {
     all_threads: bool,
     functions: bool,
@@ -237,9 +239,9 @@ impl Constants {
         }
     }
 
-    fn bytes(&self) -> Vec<u8> {
-        let flags = [u32::from(self.all_threads), 0].into_iter().flat_map(u32::to_ne_bytes);
-        flags.chain(self.handlers.into_iter().flat_map(|at| at.unwrap_or(0).to_ne_bytes())).collect()
+    fn options(&self) -> lx_options {
+        let [hrtimer_wakeup, dl_task_timer, tick] = self.handlers.map(|at| at.unwrap_or(0));
+        lx_options { all: self.all_threads.into(), unused: 0, hrtimer_wakeup, dl_task_timer, tick }
     }
 
     /// Handlers that the kernel does not have or hides.
@@ -356,7 +358,9 @@ fn open(bytes: &[u8], constants: &Constants, left_out: &LeftOut) -> Result<OpenO
         .maps_mut()
         .find(|map| map.name() == OPTIONS_MAP)
         .ok_or_else(|| Diagnostic::environment("the probes have no options").hint("build laxity anew"))?;
-    options.set_initial_value(&constants.bytes()).map_err(|e| failed("the probes' options", &e))?;
+    options
+        .set_initial_value(constants.options().as_bytes())
+        .map_err(|e| failed("the probes' options", &e))?;
     Ok(open)
 }
 

@@ -3,13 +3,12 @@
 //! while the policy schedules.
 
 use super::{Record, Rings};
+use crate::skeleton::SAMPLE_RINGS;
 use libbpf_rs::MapHandle;
 use libbpf_rs::query::MapInfoIter;
 use std::path::Path;
 use std::process;
 use std::time::{Duration, Instant};
-
-const MAP: &str = "lx_sample_rings";
 
 /// How often it is looked for hosts.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -59,7 +58,7 @@ impl HostSamples {
             return;
         }
         self.looked = Some(Instant::now());
-        for info in MapInfoIter::default().filter(|info| info.name.to_str() == Some(MAP)) {
+        for info in MapInfoIter::default().filter(|info| info.name.to_str() == Some(SAMPLE_RINGS)) {
             if self.found.iter().any(|(id, _)| *id == info.id) || self.others.contains(&info.id) {
                 continue;
             }

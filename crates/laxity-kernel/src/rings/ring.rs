@@ -1,16 +1,19 @@
 //! The reading side of `bpf/trace/ring.h`.
 
 use super::Kind;
+use crate::ffi::{self, lx_record, lx_ring};
 use laxity_trace::EventKind;
 use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// Records of a ring (`LX_RING_RECORDS`).
-pub const RECORDS: u64 = 16_384;
+/// Records of a ring.
+#[allow(clippy::unnecessary_cast, reason = "bindgen chooses the type")]
+pub const RECORDS: u64 = ffi::LX_RING_RECORDS as u64;
 
 /// Bytes of a ring.
-#[expect(clippy::cast_possible_truncation, reason = "1 MiB")]
-pub const RING_BYTES: usize = RECORDS_AT + RECORDS as usize * size_of::<Record>();
+pub const RING_BYTES: usize = size_of::<lx_ring>();
 
 /// No task, no job (`LX_NONE`).
 pub const NONE: u32 = u32::MAX;
@@ -21,15 +24,15 @@ pub const OVERDUE: u64 = 0xffff_fffd;
 /// Argument of the IPI of a CPU that was not seen answering it (`LX_UNSEEN`).
 pub const UNSEEN: u64 = 0xffff_fffe;
 
-const HEAD_AT: usize = 0;
-const LOST_AT: usize = 8;
-const INTERRUPTS_AT: usize = 16;
-const WANTED_AT: usize = 20;
-const TAIL_AT: usize = 64;
-const RECORDS_AT: usize = 4_096;
+const HEAD_AT: usize = offset_of!(lx_ring, head);
+const LOST_AT: usize = offset_of!(lx_ring, lost);
+const INTERRUPTS_AT: usize = offset_of!(lx_ring, interrupts);
+const WANTED_AT: usize = offset_of!(lx_ring, wanted);
+const TAIL_AT: usize = offset_of!(lx_ring, tail);
+const RECORDS_AT: usize = offset_of!(lx_ring, records);
 
 /// One record (`struct lx_record`). Times are CLOCK_MONOTONIC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Record {
     /// When, in ns; of a sample: when what it measures began.
@@ -64,14 +67,12 @@ pub const RECORD_BYTES: usize = size_of::<Record>();
 impl Record {
     /// The record as it lies in memory, for files of this machine.
     pub fn to_bytes(self) -> [u8; RECORD_BYTES] {
-        // SAFETY: plain integers without padding: 3 * 8 + 8 * 4 + 8 bytes.
-        unsafe { std::mem::transmute(self) }
+        zerocopy::transmute!(self)
     }
 
     /// The record that [`Record::to_bytes`] has written.
     pub fn from_bytes(bytes: [u8; RECORD_BYTES]) -> Record {
-        // SAFETY: every pattern of bytes is a record.
-        unsafe { std::mem::transmute(bytes) }
+        zerocopy::transmute!(bytes)
     }
 
     /// The event that it is about, if it is one.
@@ -83,8 +84,18 @@ impl Record {
     }
 }
 
-const _: () = assert!(size_of::<Record>() == 64);
-const SEQUENCE_AT: usize = std::mem::offset_of!(Record, sequence);
+const SEQUENCE_AT: usize = offset_of!(Record, sequence);
+
+/// Its fields lie where those of C do.
+macro_rules! as_in_c {
+    ($($field:ident),*) => {
+        const _: () = {
+            assert!(size_of::<Record>() == size_of::<lx_record>());
+            $(assert!(offset_of!(Record, $field) == offset_of!(lx_record, $field));)*
+        };
+    };
+}
+as_in_c!(time_ns, argument, argument2, kind, cpu, pid, task, job, policy, interrupts, disturbing, sequence);
 
 /// One ring in shared memory.
 pub struct Ring<'a> {

@@ -1,14 +1,16 @@
 //! The kernel's own scheduling classes, watched from outside (`bpf/schedule.bpf.c`).
 
 use super::Recording;
+use crate::ffi_observer::lx_watched;
 use crate::kernel::is_preempt_rt;
 use crate::messages;
 use crate::object::Opened;
 use crate::rings::{Rings, Switch};
+use crate::skeleton;
 use laxity_model::{Diagnostic, Result};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Func, Typedef};
-use libbpf_rs::{Link, MapCore as _, MapFlags, Object, OpenObject};
+use libbpf_rs::{Link, Object, OpenObject};
 use std::fs;
 
 /// Without these nothing is known of a schedule.
@@ -85,12 +87,11 @@ fn load(watched: &Watched, functions: bool) -> Result<(Object, Vec<String>)> {
         Diagnostic::environment(format!("schedules of the kernel's own classes cannot be recorded: {why}"))
     };
     let mut opened = Opened::new("schedule").map_err(cannot)?;
-    opened.set("lowest_prio", &watched.lowest_prio.to_ne_bytes()).map_err(cannot)?;
+    opened.set(&skeleton::LOWEST_PRIO, watched.lowest_prio).map_err(cannot)?;
     let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-    for name in ["hrtimer_wakeup", "dl_task_timer"] {
-        let at = address_of(&symbols, name).unwrap_or(0);
-        opened.set(&format!("{name}_address"), &at.to_ne_bytes()).map_err(cannot)?;
-    }
+    let address = |name: &str| address_of(&symbols, name).unwrap_or(0);
+    opened.set(&skeleton::HRTIMER_WAKEUP, address("hrtimer_wakeup")).map_err(cannot)?;
+    opened.set(&skeleton::DL_TASK_TIMER, address("dl_task_timer")).map_err(cannot)?;
     Rings::prepare(&mut opened.object)?;
     let missing = leave_out_what_is_not_there(&mut opened.object, functions)?;
     let object =
@@ -146,13 +147,11 @@ fn leave_out_what_is_not_there(object: &mut OpenObject, functions: bool) -> Resu
 }
 
 fn enlist(object: &Object, tids: &[u32]) -> Result<()> {
-    let map = object.maps().find(|map| map.name() == "members");
-    let map = map.ok_or_else(|| Diagnostic::environment("the object has no members"))?;
-    for (number, tid) in (0_u32..).zip(tids) {
-        let mut value = vec![0; map.value_size() as usize];
-        value[..4].copy_from_slice(&number.to_ne_bytes());
-        map.update(&tid.to_ne_bytes(), &value, MapFlags::ANY)
-            .map_err(|error| refused("a thread cannot be watched", &error))?;
+    let map = skeleton::WATCHED.of(object).map_err(Diagnostic::environment)?;
+    for (number, tid) in (0..).zip(tids) {
+        let thread = lx_watched { number, ..Default::default() };
+        map.put(tid, &thread)
+            .map_err(|why| Diagnostic::environment(format!("a thread cannot be watched: {why}")))?;
     }
     Ok(())
 }

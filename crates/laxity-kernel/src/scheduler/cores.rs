@@ -1,9 +1,9 @@
 //! What an attached scheduler is told of its CPUs, and what it answers: speeds, servers, times of background tasks.
 
 use super::{Options, Scheduler};
-use crate::{BackgroundTimes, Core, RunningServer, ffi};
+use crate::maps::Typed;
+use crate::{BackgroundTimes, Core, RunningServer, ffi, skeleton};
 use laxity_model::{Diagnostic, Duration, Platform, Result, Speed};
-use libbpf_rs::{MapCore as _, MapFlags};
 
 impl Options {
     /// The CPUs that the policy is told of: all of the machine; those that were not named count as the fastest.
@@ -19,9 +19,6 @@ impl Options {
         Ok(cores)
     }
 }
-
-/// What the kernel's side answers.
-const FROM_AT: usize = std::mem::offset_of!(ffi::lx_host_core, from_at);
 
 impl Scheduler {
     /// Says what all CPUs are, before the policy is attached.
@@ -59,16 +56,11 @@ impl Scheduler {
             closed: u64::from(core.closed),
             from_at: 0,
         };
-        // SAFETY: plain numbers, all of them initialized.
-        let bytes = unsafe {
-            std::slice::from_raw_parts((&raw const said).cast::<u8>(), size_of::<ffi::lx_host_core>())
-        };
         let failed = |why: String| Diagnostic::environment(format!("the server of CPU {}: {why}", core.cpu));
-        self.say(".data.core", bytes).and_then(|()| self.run("size_core", None)).map_err(failed)?;
-        let map = self.object.maps().find(|map| map.name() == ".data.core");
-        let value = map.and_then(|map| map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok().flatten());
-        let from = value.and_then(|value| value.get(FROM_AT..FROM_AT + 8)?.try_into().ok());
-        from.map(u64::from_ne_bytes).ok_or_else(|| failed("the kernel's side does not answer".into()))
+        let map = skeleton::CORE.of(&self.object).map_err(failed)?;
+        map.put(&0, &said).and_then(|()| self.run(skeleton::SIZE_CORE)).map_err(failed)?;
+        let answer = map.get(&0).ok_or_else(|| failed("the kernel's side does not answer".into()))?;
+        Ok(answer.from_at)
     }
 
     /// For how long background tasks have had each CPU, by the kernel's numbers; empty for a policy without
@@ -78,13 +70,8 @@ impl Scheduler {
     ///
     /// An error of the kernel.
     pub fn background_times(&self) -> Result<Vec<BackgroundTimes>> {
-        let Some(map) = self.object.maps().find(|map| map.name() == "background_times") else {
-            return Ok(Vec::new());
-        };
-        let values = map.lookup_percpu(&0_u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| {
-            Diagnostic::environment(format!("the times of servers cannot be read: {error}"))
-        })?;
-        Ok(values.unwrap_or_default().iter().map(|value| times_of(value)).collect())
+        let Ok(map) = skeleton::BACKGROUND_TIMES.of(&self.object) else { return Ok(Vec::new()) };
+        Ok(map.of_cpus(&0).map_err(Diagnostic::environment)?.iter().map(times_of).collect())
     }
 
     /// Threads that real-time tasks or their children have created, each with its real-time task, until
@@ -94,37 +81,29 @@ impl Scheduler {
     ///
     /// The policy does not track the children of its tasks: it has no servers.
     pub fn born(&self) -> Result<Vec<(i32, i32)>> {
-        let map = self.born_map()?;
-        let number = |bytes: &[u8]| bytes.try_into().ok().map(i32::from_ne_bytes);
-        let of_key = |key: Vec<u8>| Some((number(&key)?, number(&map.lookup(&key, MapFlags::ANY).ok()??)?));
-        Ok(map.keys().filter_map(of_key).collect())
+        Ok(self.born_map()?.all())
     }
 
     /// Removes a child that has been dealt with.
     pub fn forget_born(&self, child: i32) {
         if let Ok(map) = self.born_map() {
             // It may have ended: then it is forgotten.
-            let _ = map.delete(&child.to_ne_bytes());
+            let _ = map.remove(&child);
         }
     }
 
-    fn born_map(&self) -> Result<libbpf_rs::Map<'_>> {
-        let map = self.object.maps().find(|map| map.name() == "born");
-        map.ok_or_else(|| {
-            Diagnostic::environment("the policy does not track the children of its tasks".to_owned())
+    fn born_map(&self) -> Result<Typed<libbpf_rs::Map<'_>, i32, i32>> {
+        skeleton::BORN.of(&self.object).map_err(|why| {
+            Diagnostic::environment(format!("the policy does not track the children of its tasks: {why}"))
         })
     }
 }
 
-fn times_of(value: &[u8]) -> BackgroundTimes {
-    let at = |place: usize| {
-        let bytes = value.get(place..place + 8).and_then(|bytes| bytes.try_into().ok());
-        bytes.map_or(0, u64::from_ne_bytes)
-    };
+fn times_of(times: &ffi::lx_background_times) -> BackgroundTimes {
     BackgroundTimes {
-        server: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_background_times, server_ns))),
-        reserve: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_background_times, reserve_ns))),
-        background: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_background_times, background_ns))),
-        quiet_ns: at(std::mem::offset_of!(ffi::lx_background_times, quiet_at)),
+        server: Duration::from_ns(times.server_ns),
+        reserve: Duration::from_ns(times.reserve_ns),
+        background: Duration::from_ns(times.background_ns),
+        quiet_ns: times.quiet_at,
     }
 }

@@ -3,7 +3,7 @@
 use super::{Options, PolicyCpus};
 use crate::object::Opened;
 use crate::rings::Rings;
-use crate::{fault, ffi, kernel};
+use crate::{fault, ffi, kernel, skeleton};
 use laxity_model::{Diagnostic, Policy, Result};
 
 /// Whether cells fit what the policies have room for: tasks, CPUs by number and by count, sockets.
@@ -85,27 +85,26 @@ fn set_faults(opened: &mut Opened) -> std::result::Result<(), String> {
     /// How much too late budget timers are set.
     const LATE_NS: u64 = 1_000_000;
     let one_of = |what: &str, place: &str| if fault::is(what, place) { ONE_OF } else { 0 };
-    opened.set("kicks_forgotten", &one_of("forget", "kicks").to_ne_bytes())?;
-    opened.set("timers_refused", &one_of("refuse", "timers").to_ne_bytes())?;
-    let late_ns = if fault::is("late", "budgets") { LATE_NS } else { 0 };
-    opened.set("budgets_late_ns", &late_ns.to_ne_bytes())
+    opened.set(&skeleton::KICKS_FORGOTTEN, one_of("forget", "kicks"))?;
+    opened.set(&skeleton::TIMERS_REFUSED, one_of("refuse", "timers"))?;
+    opened.set(&skeleton::BUDGETS_LATE_NS, if fault::is("late", "budgets") { LATE_NS } else { 0 })
 }
 
 /// Opens the policy's object with its maps as large as this machine needs.
 pub(super) fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     let mut opened = Opened::new(options.policy.source_name())?;
     let cpus = possible_cpus()?;
-    opened.set("online_cpus", &cpus.to_ne_bytes())?;
-    opened.set("by_deadline", &[u8::from(!options.by_period)])?;
-    opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
+    opened.set(&skeleton::ONLINE_CPUS, cpus)?;
+    opened.set(&skeleton::BY_DEADLINE, !options.by_period)?;
+    opened.set(&skeleton::HAS_TIMERS, !kernel::is_preempt_rt())?;
     let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
     set_faults(&mut opened)?;
-    opened.set("instance_count", &instances.to_ne_bytes())?;
+    opened.set(&skeleton::INSTANCE_COUNT, instances)?;
     Rings::prepare(&mut opened.object).map_err(|error| error.message)?;
     for mut map in opened.object.maps_mut() {
         let entries = match map.name().to_str() {
-            Some("instances") => instances,
-            Some("host_cpus" | "lx_sample_rings") => cpus,
+            Some(skeleton::INSTANCES) => instances,
+            Some(skeleton::HOST_CPUS | skeleton::SAMPLE_RINGS) => cpus,
             _ => continue,
         };
         map.set_max_entries(entries).map_err(|error| error.to_string())?;
