@@ -16,7 +16,7 @@ pub use laxity_lab::case::ChangeAt;
 pub use place::PlaceArguments;
 pub use platform::{PlacementArguments, PlatformArguments, one_placement};
 pub use policy::PolicyArguments;
-pub use results::{ReportArguments, VerifyArguments, ViewArguments};
+pub use results::{ExcuseArguments, ReportArguments, VerifyArguments, ViewArguments};
 pub use running::{CompareArguments, RunArguments, RunningArguments};
 pub use server::{ServerArguments, double_hit};
 pub use simulate::SimulateArguments;

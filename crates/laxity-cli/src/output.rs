@@ -2,6 +2,7 @@
 
 use crate::tables::wrapped;
 use laxity_model::{Diagnostic, Failure, Result, ShownPath as _, shown_lines, shown_message};
+use laxity_trace::VerdictState;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -12,6 +13,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Exit code of a run whose schedule has misses, where the user asked for a verdict.
 pub const MISSES: u8 = 1;
+/// Exit code of `verify` where nothing is violated and too much is excused: no verdict.
+pub const EXCUSED: u8 = 4;
 /// Exit code after Ctrl-C, as shells count it.
 pub const INTERRUPTED: u8 = Failure::Interrupted.exit_code();
 
@@ -210,6 +213,15 @@ pub fn note_page(page: &Path) {
 pub fn interrupted(words: impl std::fmt::Display) -> ExitCode {
     say(format_args!("interrupted{words}"));
     ExitCode::from(INTERRUPTED)
+}
+
+/// What the oracles say: success, the exit code for violations, or that of no verdict.
+pub fn verified(state: VerdictState) -> ExitCode {
+    match state {
+        VerdictState::Clean => ExitCode::SUCCESS,
+        VerdictState::Violated => ExitCode::from(MISSES),
+        VerdictState::Excused => ExitCode::from(EXCUSED),
+    }
 }
 
 /// Success, or the exit code for misses.

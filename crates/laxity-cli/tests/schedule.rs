@@ -145,6 +145,16 @@ fn again(output: &str, name: &str, schedules: &[Value]) {
         let total: u64 =
             findings.iter().map(|finding| finding["violations"].as_u64().expect("a number")).sum();
         assert_eq!(total, violations(&one["schedule"]), "{verdict}");
+        let kept = &one["schedule"]["verification"];
+        assert_eq!(
+            (&verdict["verdict"]["state"], &verdict["verdict"]["extent"]),
+            (&kept["state"], &kept["extent"])
+        );
+        let extent = &kept["extent"];
+        assert!(
+            extent["observed_ns"].as_u64() > Some(400_000_000) && extent["jobs"].as_u64() > Some(20),
+            "{one}"
+        );
     }
     let events: u64 = line(output, &format!("EVENTS {name}")).parse().expect("a number");
     assert!(events > 100, "{events} lines");

@@ -168,7 +168,8 @@ fn what_is_recorded_of_runs_is_measured() {
     assert!(ended.status.success(), "{}", words(&ended));
     let answer = json(&text(&ended.stdout));
     for point in (0..2).flat_map(|curve| points(&answer, curve)) {
-        for metric in ["violations", "excused-deviations", "overhead-schedule-before", "overhead-tick"] {
+        let oracles = ["violations", "excused-deviations", "excused-time", "without-verdict"];
+        for metric in oracles.into_iter().chain(["overhead-schedule-before", "overhead-tick"]) {
             let (found, why) = (&point["metrics"][metric], &point["not_measured"][metric]);
             assert!(found["n"] == 1 || why.is_object(), "{metric}: {point}");
         }

@@ -3,7 +3,7 @@
 use crate::experiment::verify_again;
 use crate::simulation::{set_of, verifiable};
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _};
-use laxity_oracle::{Verdict, Verification};
+use laxity_oracle::{ExcuseLimits, Verdict, VerdictState, Verification};
 use laxity_trace::{Kept, Manifest, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,9 @@ const VERSION: u32 = 1;
 pub struct Answer {
     /// Version of this format.
     pub version: u32,
-    /// Whether every run is what its scheduler's definition says.
+    /// Violated if a run is; else excused, no verdict, if too much is in a run; else clean.
+    pub state: VerdictState,
+    /// Whether every run is clean: what its scheduler's definition says, and not too much of it excused.
     pub clean: bool,
     /// The runs that have events, in order.
     pub runs: Vec<RunAnswer>,
@@ -40,19 +42,24 @@ pub struct RunAnswer {
 
 impl Answer {
     /// Of all runs, or of one. `tolerate` is how long a simulated schedule may differ beside what its costs explain, unless the
-    /// simulation has said so.
+    /// simulation has said so; `limits` is what may be excused in the schedule of a real kernel.
     ///
     /// # Errors
     ///
     /// Results that cannot be read, no such run, or no run that has events.
-    pub fn of(directory: &Path, run: Option<u32>, tolerate: Option<Duration>) -> Result<Answer> {
+    pub fn of(
+        directory: &Path,
+        run: Option<u32>,
+        tolerate: Option<Duration>,
+        limits: &ExcuseLimits,
+    ) -> Result<Answer> {
         let manifest = laxity_trace::load_manifest(directory)?;
         let kept = Kept::of(directory)?;
         let mut runs = Vec::new();
         for run in chosen(&manifest, run)? {
             let verdict = match verify_again(&kept, &manifest, run)? {
                 None => simulated(&kept, &manifest, run, tolerate)?,
-                recorded => recorded,
+                Some(recorded) => Some(recorded.judged_by(limits)),
             };
             let Some(verdict) = verdict else { continue };
             runs.push(RunAnswer {
@@ -67,7 +74,9 @@ impl Answer {
             let of = run.map_or_else(String::new, |run| format!("run {run} of "));
             return Err(without_events(&format!("{of}{}", directory.shown()), " to verify"));
         }
-        Ok(Answer { version: VERSION, clean: runs.iter().all(|run| run.verdict.clean), runs })
+        let states = runs.iter().map(|run| run.verdict.state);
+        let state = states.max().unwrap_or(VerdictState::Clean);
+        Ok(Answer { version: VERSION, state, clean: state == VerdictState::Clean, runs })
     }
 }
 

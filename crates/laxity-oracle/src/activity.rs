@@ -46,6 +46,22 @@ laxity_model::listed_enum! {
 }
 
 impl Cause {
+    /// Whether it is something that the scheduler and its host can be late with. Otherwise something had the CPU, and that was seen.
+    pub const fn is_lateness(self) -> bool {
+        match self {
+            Cause::KernelThread | Cause::HigherClass | Cause::Reserve | Cause::Server => false,
+            Cause::Switch
+            | Cause::Decision
+            | Cause::Push
+            | Cause::Interrupt
+            | Cause::ReleaseHandler
+            | Cause::ReleaseLatency
+            | Cause::Queue
+            | Cause::BudgetTimer
+            | Cause::Unseen => true,
+        }
+    }
+
     /// The name in results: that of its JSON.
     pub fn code_name(self) -> &'static str {
         match self {

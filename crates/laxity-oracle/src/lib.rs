@@ -44,6 +44,7 @@ mod verification;
 pub use activity::{About, Activity, Cause};
 pub use causes::{Causes, Evidence, causes};
 pub use definition::{BudgetRule, Cluster, Definition, JobSource};
+pub use laxity_trace::{ExcuseExtent, ExcuseLimits, LongestExcuse, VerdictState};
 pub use names::JobName;
 pub use reference::{
     ActiveJob, Decisions, Difference, Schedule, Textbook, Timeline, TimelineBuilder, first_difference,

@@ -1,8 +1,9 @@
-//! What the oracles say: clean, or which one saw what, when, where.
+//! What the oracles say: clean, too much excused to say, or which one saw what, when, where.
 
 use crate::Cause;
 use crate::names::{JobName, Names};
 use laxity_model::{Duration, plural};
+use laxity_trace::{ExcuseExtent, ExcuseLimits, LongestExcuse, VerdictState, percent_of_ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -151,7 +152,9 @@ pub struct Finding {
 pub struct Verdict {
     /// Version of this format.
     pub version: u32,
-    /// Whether no oracle was violated.
+    /// Clean, too much excused, or violated.
+    pub state: VerdictState,
+    /// Whether it is clean: no oracle was violated, and no more is excused than the limits allow.
     pub clean: bool,
     /// Events seen.
     pub events: u64,
@@ -166,6 +169,12 @@ pub struct Verdict {
     /// By what they were excused, where the run's own activities are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excused: Vec<Excuse>,
+    /// Where the run's own activities excuse: how much they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<ExcuseExtent>,
+    /// And how much they may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<ExcuseLimits>,
     /// Budgets that were enforced late, where the run's own activities are known and excuse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overruns: Option<Overruns>,
@@ -174,6 +183,22 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Under other limits, where the run's own activities excuse.
+    #[must_use]
+    pub fn judged_by(mut self, limits: &ExcuseLimits) -> Verdict {
+        if let Some(extent) = &self.extent {
+            self.state = limits.state(self.violations_count(), extent);
+            self.clean = self.state == VerdictState::Clean;
+            self.limits = Some(*limits);
+        }
+        self
+    }
+
+    /// How often any oracle was violated.
+    pub fn violations_count(&self) -> u64 {
+        self.findings.iter().map(|finding| finding.violations).sum()
+    }
+
     /// How often an oracle was violated.
     pub fn count(&self, oracle: Oracle) -> u64 {
         self.findings.iter().find(|finding| finding.oracle == oracle).map_or(0, |finding| finding.violations)
@@ -191,15 +216,16 @@ impl fmt::Display for Verdict {
         for violation in &self.violations {
             writeln!(f, "{violation}")?;
         }
-        let total: u64 = self.findings.iter().map(|finding| finding.violations).sum();
+        let total = self.violations_count();
         let more = total.saturating_sub(self.violations.len() as u64);
         if more > 0 {
             writeln!(f, "... and {} more", laxity_model::with_commas(more))?;
         }
         let seen = format!("{}, {}", plural(self.events, "event"), plural(self.jobs_completed, "job"));
-        match total {
-            0 => write!(f, "clean: {seen}")?,
-            _ => write!(f, "{}: {seen}", plural(total, "violation"))?,
+        match self.state {
+            VerdictState::Clean => write!(f, "clean: {seen}")?,
+            VerdictState::Excused => write!(f, "excused, no verdict: {seen}")?,
+            VerdictState::Violated => write!(f, "{}: {seen}", plural(total, "violation"))?,
         }
         let longest = Duration::from_ns(self.tolerated.longest_ns);
         if !self.excused.is_empty() {
@@ -216,7 +242,13 @@ impl fmt::Display for Verdict {
                 plural(overruns.count, "budget")
             )?;
         }
-        Ok(())
+        let Some(extent) = &self.extent else { return Ok(()) };
+        let (share, jobs) = (percent_of_ppm(extent.share_ppm), percent_of_ppm(extent.jobs_share_ppm));
+        write!(f, "; {share} of the CPU time and {jobs} of the jobs needed excuses")?;
+        match self.limits.as_ref().and_then(|limits| limits.exceeded(extent)) {
+            Some(exceeded) => write!(f, ": {exceeded}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -230,6 +262,11 @@ pub(crate) struct Report {
     pub tolerated: Tolerated,
     pub overruns: Option<Overruns>,
     excused: [Option<Excuse>; Cause::ALL.len()],
+    /// How long deviations were excused, without what servers were due.
+    excused_ns: u64,
+    /// By task: its last job that an excuse was needed for; and how many such jobs there are.
+    excused_job: Vec<Option<u32>>,
+    excused_jobs: u64,
     pub violations: Vec<Violation>,
     names: Names,
 }
@@ -311,8 +348,13 @@ impl Report {
         }
     }
 
-    /// A deviation was excused: by cause, for how long in ns.
-    pub fn excuse(&mut self, explained: &[u64; Cause::ALL.len()]) {
+    /// The wait of a job was excused: by cause, for how long in ns.
+    pub fn excuse(&mut self, job: (u32, u32), explained: &[u64; Cause::ALL.len()]) {
+        let ns: u64 = explained.iter().sum::<u64>() - explained[Cause::Server as usize];
+        self.excused_ns = self.excused_ns.saturating_add(ns);
+        if ns > 0 {
+            self.needs_excuse(job);
+        }
         for (cause, &ns) in Cause::ALL.into_iter().zip(explained).filter(|(_, ns)| **ns > 0) {
             let none = Excuse { cause, count: 0, longest_ns: 0, total_ns: 0 };
             let excuse = self.excused[cause as usize].get_or_insert(none);
@@ -320,6 +362,59 @@ impl Report {
             excuse.longest_ns = excuse.longest_ns.max(ns);
             excuse.total_ns = excuse.total_ns.saturating_add(ns);
         }
+    }
+
+    /// A job, not before those of its task that did, needs an excuse.
+    pub fn needs_excuse(&mut self, (task, job): (u32, u32)) {
+        let task = task as usize;
+        if self.excused_job.len() <= task {
+            self.excused_job.resize(task + 1, None);
+        }
+        if self.excused_job[task].is_none_or(|last| last < job) {
+            self.excused_job[task] = Some(job);
+            self.excused_jobs += 1;
+        }
+    }
+
+    /// How much was excused, of so much CPU time and so many jobs.
+    fn extent(&self, observed_ns: u64, jobs: u64) -> ExcuseExtent {
+        let late = self.excused.iter().flatten().filter(|excuse| excuse.cause.is_lateness());
+        let late = late.map(|excuse| (excuse.cause.code_name(), excuse.longest_ns));
+        let overruns = self.overruns.unwrap_or_default();
+        let longest = late.chain([("budget-overrun", overruns.longest_ns)]).max_by_key(|(_, ns)| *ns);
+        let longest = longest.filter(|(_, ns)| *ns > 0);
+        ExcuseExtent::new(
+            (self.excused_ns.saturating_add(overruns.total_ns), observed_ns),
+            (self.excused_jobs, jobs),
+            longest.map(|(kind, ns)| LongestExcuse { kind: kind.to_owned(), ns }),
+        )
+    }
+
+    /// All together, of what was seen. `measured` says of how much CPU time and how many jobs, where the run's own activities
+    /// excuse.
+    pub fn verdict(
+        self,
+        (events, jobs_completed, end_ns): (u64, u64, u64),
+        findings: Vec<Finding>,
+        measured: Option<(u64, u64)>,
+    ) -> Verdict {
+        let clean = findings.iter().all(|finding| finding.violations == 0);
+        let verdict = Verdict {
+            version: VERDICT_VERSION,
+            state: if clean { VerdictState::Clean } else { VerdictState::Violated },
+            clean,
+            events,
+            jobs_completed,
+            end_ns,
+            findings,
+            tolerated: self.tolerated,
+            excused: self.excuses(),
+            extent: measured.map(|(observed_ns, jobs)| self.extent(observed_ns, jobs)),
+            limits: None,
+            overruns: self.overruns,
+            violations: self.violations,
+        };
+        verdict.judged_by(&ExcuseLimits::DEFAULT)
     }
 
     /// A budget was enforced so late, in ns, and that is excused.
@@ -333,7 +428,7 @@ impl Report {
     }
 
     /// What excused deviations, cause by cause.
-    pub fn excuses(&self) -> Vec<Excuse> {
+    fn excuses(&self) -> Vec<Excuse> {
         self.excused.iter().flatten().copied().collect()
     }
 

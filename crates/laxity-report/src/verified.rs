@@ -3,7 +3,10 @@
 use crate::number;
 use crate::study::{Study, by_reason, reasons_of_runs};
 use crate::table::{Column, Field, Table, Tone};
-use laxity_trace::{NOT_VERIFIED, Run, ScheduleRecord, SchedulerSummary, SpanRecord};
+use laxity_trace::{
+    ExcuseExtent, ExcuseLimits, NOT_VERIFIED, Run, ScheduleRecord, SchedulerSummary, SpanRecord,
+    VerdictState, percent_of_ppm,
+};
 use std::collections::BTreeMap;
 
 /// Violations in words, in all.
@@ -24,6 +27,10 @@ pub struct Verified {
     pub causes: BTreeMap<String, SpanRecord>,
     /// What nothing explains, by rule.
     pub violated: BTreeMap<String, SpanRecord>,
+    /// How much is excused, in the schedules that say so.
+    pub extent: Option<ExcuseExtent>,
+    /// Schedules without a verdict: nothing is violated, and too much is excused.
+    pub excused_runs: u64,
     /// Records that found no place: a schedule ends before the first loss.
     pub lost: u64,
 }
@@ -36,17 +43,30 @@ fn join(into: &mut SpanRecord, other: SpanRecord) {
 
 impl Verified {
     /// What the cells of [`Verified::row`] are.
-    pub const COLUMNS: [&'static str; 6] =
-        ["Instants checked", "Decisions", "Excused", "Longest excuse", "Violations", "Worst violation"];
+    pub const COLUMNS: [&'static str; 9] = [
+        "Instants checked",
+        "Decisions",
+        "Excused",
+        "Excused time",
+        "Excused jobs",
+        "Longest excuse",
+        "Violations",
+        "Worst violation",
+        "Without a verdict",
+    ];
 
-    /// One more schedule.
-    pub fn add(&mut self, schedule: &ScheduleRecord) {
+    /// One more schedule, in which so much may be excused.
+    pub fn add(&mut self, schedule: &ScheduleRecord, limits: &ExcuseLimits) {
         let verification = &schedule.verification;
         self.runs += 1;
         self.instants += verification.instants;
         self.decisions += schedule.decisions;
         self.lost += schedule.lost;
         join(&mut self.excused, verification.excused);
+        if let Some(extent) = &verification.extent {
+            self.extent = Some(self.extent.as_ref().map_or_else(|| extent.clone(), |sum| sum.with(extent)));
+        }
+        self.excused_runs += u64::from(verification.state_under(limits) == Some(VerdictState::Excused));
         for (cause, span) in &verification.causes {
             join(self.causes.entry(cause.clone()).or_default(), *span);
         }
@@ -83,6 +103,10 @@ impl Verified {
                 format!("{} {}", cause.replace('-', " "), number::span_ns(span.longest_ns)).into()
             },
         );
+        let share = |of: fn(&ExcuseExtent) -> u64| {
+            let known = self.extent.as_ref().map(|extent| percent_of_ppm(of(extent)).into());
+            known.unwrap_or_else(|| Field::toned("–", Tone::Faint))
+        };
         let tone = if self.violations() == 0 { Tone::Good } else { Tone::Bad };
         let worst = self.violated.iter().max_by_key(|(_, span)| span.longest_ns);
         let worst = worst.map_or_else(
@@ -93,9 +117,15 @@ impl Verified {
             number::count(self.instants).into(),
             number::count(self.decisions).into(),
             number::count(self.excused.count).into(),
+            share(|extent| extent.share_ppm),
+            share(|extent| extent.jobs_share_ppm),
             cause,
             Field::toned(number::count(self.violations()), tone),
             worst,
+            Field::toned(
+                number::count(self.excused_runs),
+                if self.excused_runs == 0 { Tone::Plain } else { Tone::Bad },
+            ),
         ]
     }
 }
@@ -124,7 +154,7 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
     for scheduler in &study.summary.schedulers {
         let mut together = Verified::default();
         for (run, schedule) in recorded(study, scheduler) {
-            together.add(schedule);
+            together.add(schedule, &ExcuseLimits::DEFAULT);
             words.extend(
                 schedule.verification.violations.iter().map(|text| format!("run {}: {text}", run.id)),
             );
@@ -176,8 +206,8 @@ pub(crate) fn sentence(study: &Study<'_>) -> Option<String> {
     for scheduler in &study.summary.schedulers {
         let mut own = Verified::default();
         recorded(study, scheduler).for_each(|(_, schedule)| {
-            own.add(schedule);
-            all.add(schedule);
+            own.add(schedule, &ExcuseLimits::DEFAULT);
+            all.add(schedule, &ExcuseLimits::DEFAULT);
         });
         if own.violations() > 0 {
             violated.push(format!("{}: {}", study.label_of(scheduler), own.violations_text()));
@@ -191,13 +221,32 @@ pub(crate) fn sentence(study: &Study<'_>) -> Option<String> {
         number::counted(all.runs, "schedule"),
         number::counted(all.instants, "instant")
     );
-    Some(match violated.is_empty() {
-        true => format!("Verification: {what}; all are as their schedulers define them."),
-        false => format!(
-            "Verification: {what}; what their schedulers' definitions forbid: {}. `laxity verify DIR` says where.",
+    let found = match (violated.is_empty(), all.excused_runs) {
+        (true, 0) => "all are as their schedulers define them".to_owned(),
+        (true, _) => "none is violated".to_owned(),
+        (false, _) => format!(
+            "what their schedulers' definitions forbid: {}. `laxity verify DIR` says where",
             violated.join("; ")
         ),
-    })
+    };
+    Some(format!("Verification: {what}; {found}.{}", without_verdict(&all)))
+}
+
+/// Of how many schedules too much is excused, and what limits that.
+fn without_verdict(all: &Verified) -> String {
+    let (Some(extent), 1..) = (&all.extent, all.excused_runs) else { return String::new() };
+    let longest = extent.longest.as_ref().map_or_else(String::new, |longest| {
+        format!(", {} for {} at most", longest.kind.replace('-', " "), number::span_ns(longest.ns))
+    });
+    let limits = ExcuseLimits::DEFAULT;
+    format!(
+        " {} without a verdict, because too much is excused: {} of the CPU time{longest}; {} and {} are allowed. `laxity verify \
+         DIR --excuse-limit TIME` judges by another limit.",
+        number::counted(all.excused_runs, "schedule"),
+        percent_of_ppm(extent.share_ppm),
+        percent_of_ppm(limits.share_ppm),
+        number::span_ns(limits.longest_ns),
+    )
 }
 
 fn notes(study: &Study<'_>, sums: Vec<String>, words: Vec<String>) -> Vec<String> {
@@ -205,6 +254,12 @@ fn notes(study: &Study<'_>, sums: Vec<String>, words: Vec<String>) -> Vec<String
         "Excused: the right jobs did not run for a while, and something that was measured in this very run explains all \
          of it (a kernel thread, an interrupt on its way, a decision under way ...). A violation is explained by nothing."
             .to_owned(),
+        format!(
+            "Without a verdict: nothing is violated, but what is excused is more than {} of the CPU time, or the scheduler was late \
+             with something for more than {} at once, so that a schedule which is wrong would look the same.",
+            percent_of_ppm(ExcuseLimits::DEFAULT.share_ppm),
+            number::span_ns(ExcuseLimits::DEFAULT.longest_ns),
+        ),
     ];
     notes.extend(sums);
     let left_out = words.len().saturating_sub(WORDS_MOST);
@@ -271,7 +326,7 @@ mod tests {
         SpanRecord { count, longest_ns, total_ns: longest_ns }
     }
 
-    fn schedule(violated: Vec<RuleRecord>) -> ScheduleRecord {
+    fn schedule(longest_ns: u64, violated: Vec<RuleRecord>) -> ScheduleRecord {
         let causes =
             [("kernel-thread".to_owned(), span(2, 9_000)), ("switch".to_owned(), span(5, 4_000))].into();
         let (excused, violations) = (span(6, 9_000), vec![]);
@@ -292,6 +347,8 @@ mod tests {
                 excused,
                 causes,
                 overruns: None,
+                state: None,
+                extent: Some(ExcuseExtent::new((longest_ns, 1_000_000), (1, 4), None)),
                 violated,
                 violations,
             },
@@ -317,13 +374,27 @@ mod tests {
     #[test]
     fn schedules_of_one_scheduler_add_up() {
         let mut together = Verified::default();
-        together.add(&schedule(vec![]));
-        assert_eq!(together.row(), ["40", "7", "6", "kernel thread 9.00 µs", "0", "–"]);
-        let rule = |rule: &str, violations| RuleRecord { rule: rule.into(), violations };
-        together.add(&schedule(vec![rule("budgets", span(3, 0)), rule("global invariant", span(2, 70_000))]));
+        together.add(&schedule(100_001, vec![]), &ExcuseLimits::DEFAULT);
         assert_eq!(
             together.row(),
-            ["80", "14", "12", "kernel thread 9.00 µs", "5", "global invariant 70.0 µs"]
+            ["40", "7", "6", "10.01 %", "25.00 %", "kernel thread 9.00 µs", "0", "–", "1"]
+        );
+        let rule = |rule: &str, violations| RuleRecord { rule: rule.into(), violations };
+        let violated = vec![rule("budgets", span(3, 0)), rule("global invariant", span(2, 70_000))];
+        together.add(&schedule(99_999, violated), &ExcuseLimits::DEFAULT);
+        assert_eq!(
+            together.row(),
+            [
+                "80",
+                "14",
+                "12",
+                "10.00 %",
+                "25.00 %",
+                "kernel thread 9.00 µs",
+                "5",
+                "global invariant 70.0 µs",
+                "1"
+            ]
         );
         assert_eq!(together.violations_text(), "3 x budgets, 2 x global invariant (up to 70.0 µs)");
     }

@@ -54,4 +54,8 @@ pub struct Judged {
     pub excused: u64,
     /// Those that nothing explains.
     pub violations: u64,
+    /// What of the CPU time that was observed is excused, in millionths, where that is known.
+    pub excused_ppm: Option<u64>,
+    /// Whether it has no verdict: nothing is violated, and too much is excused.
+    pub is_excused: bool,
 }

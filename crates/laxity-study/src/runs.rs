@@ -90,6 +90,24 @@ pub static METRICS_OF_RUNS: &[Metric] = &[
         }),
         unknown: Unknown::Columns(&["schedule"]),
     },
+    Metric {
+        name: EXCUSED_TIME,
+        title: "excused CPU time",
+        description: "with --record: how long jobs waited that should have run, or ran beyond their budgets, with something measured in \
+                      the same run that explains it, by the CPU time that was observed",
+        measure: Measure::Number(Unit::Ratio, |one| Some(shown(one.judged?.excused_ppm?) / 1_000_000.0)),
+        unknown: Unknown::Columns(&["schedule"]),
+    },
+    Metric {
+        name: WITHOUT_VERDICT,
+        title: "schedules without a verdict",
+        description: "with --record: runs whose schedule is not violated, but of which so much is excused that a wrong one would look the \
+                      same",
+        measure: Measure::Number(Unit::Ratio, |one| {
+            one.judged.map(|judged| shown(u64::from(judged.is_excused)))
+        }),
+        unknown: Unknown::Columns(&["schedule"]),
+    },
     overhead!("release", "releases", "the handler of the release interrupt"),
     overhead!(
         "schedule-before",
@@ -105,6 +123,8 @@ pub static METRICS_OF_RUNS: &[Metric] = &[
 const INFLATION: &str = "execution-inflation";
 const VIOLATIONS: &str = "violations";
 const EXCUSED: &str = "excused-deviations";
+const EXCUSED_TIME: &str = "excused-time";
+const WITHOUT_VERDICT: &str = "without-verdict";
 /// How metrics of overheads begin; the rest is the kind of overhead.
 const OVERHEAD: &str = "overhead-";
 /// What runs add to the metrics that a study names.
@@ -177,7 +197,7 @@ fn metrics_of_runs(named: &[&'static Metric], recorded: Recorded) -> Vec<&'stati
         metrics.extend(METRICS.iter().find(|metric| metric.name == TARDINESS));
     }
     if recorded.schedules {
-        metrics.extend([VIOLATIONS, EXCUSED].into_iter().filter_map(of_runs));
+        metrics.extend([VIOLATIONS, EXCUSED, EXCUSED_TIME, WITHOUT_VERDICT].into_iter().filter_map(of_runs));
     }
     if recorded.overheads {
         metrics.extend(METRICS_OF_RUNS.iter().filter(|metric| metric.name.starts_with(OVERHEAD)));
@@ -327,6 +347,8 @@ fn judged(schedule: &ScheduleRecord) -> Judged {
         checked: verification.instants,
         excused: verification.excused.count,
         violations: verification.violations_count(),
+        excused_ppm: verification.extent.as_ref().map(|extent| extent.share_ppm),
+        is_excused: verification.is_excused(),
     }
 }
 

@@ -6,8 +6,8 @@ use laxity_study::{
     Sampler, SetResult, Simulations, Study, compute, result_of_runs,
 };
 use laxity_trace::{
-    Counters, Host, Job, JobOutcome, RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord,
-    VerificationRecord,
+    Counters, ExcuseExtent, Host, Job, JobOutcome, RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord,
+    VerdictState, VerificationRecord,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -284,6 +284,10 @@ fn what_is_known_of_some_repetitions_only_is_not_known() {
     assert!(near(row(&table, "wfd", 1, "execution-inflation").1, 1.5), "{table}");
 }
 
+fn number_is_excused(violations: u64) -> bool {
+    violations == 2
+}
+
 /// A run of which the oracles found so many violations and excused deviations at 100 instants.
 fn judged(run: Run, violations: u64, excused: u64) -> Run {
     let span = |count: u64| SpanRecord { count, longest_ns: 1, total_ns: count };
@@ -292,6 +296,8 @@ fn judged(run: Run, violations: u64, excused: u64) -> Run {
         instants: 100,
         excused: span(excused),
         violated: vec![rule],
+        state: Some(if number_is_excused(violations) { VerdictState::Excused } else { VerdictState::Clean }),
+        extent: Some(ExcuseExtent::new((violations, 100), (1, 1), None)),
         ..VerificationRecord::default()
     };
     Run { schedule: Some(ScheduleRecord { verification, ..ScheduleRecord::default() }), ..run }
@@ -320,6 +326,8 @@ fn what_is_recorded_beside_the_jobs_is_measured() {
     for (curve, metric, mean) in [
         ("wfd", "violations", Some(3.0)),
         ("wfd", "excused-deviations", Some(0.3)),
+        ("wfd", "excused-time", Some(0.03)),
+        ("wfd", "without-verdict", Some(0.5)),
         ("wfd", "overhead-release", Some(2_000.0)),
         ("wfd", "overhead-ipi-latency", Some(500.0)),
         ("ffd", "overhead-release", Some(2_000.0)),

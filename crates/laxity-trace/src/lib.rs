@@ -13,6 +13,7 @@ mod directory;
 mod disturbance;
 mod event;
 mod events_file;
+mod excuses;
 mod job;
 mod jobs_file;
 mod machine;
@@ -39,6 +40,7 @@ pub use directory::{
 pub use disturbance::Disturbance;
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
+pub use excuses::{ExcuseExtent, ExcuseLimits, LongestExcuse, VerdictState, percent_of_ppm};
 pub use job::{Counters, Job, JobOutcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 /// What to do with results that are in a directory already.

@@ -3,7 +3,7 @@
 //! The events are in `events/run-N.parquet`, what the kernel was at in `activities/run-N.parquet`; this is the rest, part of
 //! the run's record in the manifest.
 
-use crate::BudgetRecord;
+use crate::{BudgetRecord, ExcuseExtent, ExcuseLimits, VerdictState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,6 +42,13 @@ pub struct VerificationRecord {
     /// of versions that did not judge them one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overruns: Option<SpanRecord>,
+    /// What the verdict came to under the limits that hold by default (`ExcuseLimits::DEFAULT`); nothing in results of versions that
+    /// had no limits, nor the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<VerdictState>,
+    /// How much is excused: of the time, of the jobs, and the longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<ExcuseExtent>,
     /// The rules that were violated; none if the schedule is what its scheduler's definition says.
     pub violated: Vec<RuleRecord>,
     /// The first violations, in words.
@@ -52,6 +59,19 @@ impl VerificationRecord {
     /// Violations of all rules.
     pub fn violations_count(&self) -> u64 {
         self.violated.iter().map(|rule| rule.violations.count).sum()
+    }
+
+    /// Whether nothing is violated, and too much is excused for a verdict.
+    pub fn is_excused(&self) -> bool {
+        self.state == Some(VerdictState::Excused)
+    }
+
+    /// What the verdict comes to under other limits; nothing where it is not known how much is excused, and nothing is violated.
+    pub fn state_under(&self, limits: &ExcuseLimits) -> Option<VerdictState> {
+        match (self.violations_count(), &self.extent) {
+            (0, extent) => extent.as_ref().map(|extent| limits.state(0, extent)),
+            _ => Some(VerdictState::Violated),
+        }
     }
 
     /// The cause of the longest excuse.

@@ -1,8 +1,9 @@
 //! `laxity verify` and `laxity report`: what is done with results.
 
-use super::{value, whole};
+use super::{share, value, whole};
 use clap::Args;
 use laxity_model::Duration;
+use laxity_oracle::ExcuseLimits;
 use std::path::PathBuf;
 
 /// How to look at schedules.
@@ -41,9 +42,11 @@ impl ViewArguments {
 Every event of a run goes through independent checks (oracles): no CPU runs two jobs, the right jobs run at every instant, \
 budgets, demands, releases and deadlines are right. They know the scheduler's definition (scope, rule, budgets), nothing of how \
 it is made. In the schedule of a real kernel (laxity run, laxity compare), whatever was measured in that run excuses what it \
-explains: kernel threads, interrupts on their way, decisions under way.
+explains: kernel threads, interrupts on their way, decisions under way. If more is excused than --excuse-limit and \
+--excuse-share allow, there is no verdict: a schedule that is wrong would look the same.
 
-Exit codes: 0 clean; 1 violated; 2 usage, input, or no events to verify; 3 this machine cannot do it.
+Exit codes: 0 clean; 1 violated; 2 usage, input, or no events to verify; 3 this machine cannot do it; 4 no verdict, too much is \
+excused.
 
 Examples:
   laxity simulate set.toml --scheduler gsn-edf --events --out verified
@@ -60,9 +63,39 @@ pub struct VerifyArguments {
     /// said
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub tolerate: Option<Duration>,
+    /// How much of a real kernel's schedule may be excused
+    #[command(flatten)]
+    pub excuses: ExcuseArguments,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// How much of a real kernel's schedule may be excused.
+#[derive(Args, Clone, Copy)]
+pub struct ExcuseArguments {
+    /// For how long a real scheduler may be late with one thing; what is more is no verdict
+    ///
+    /// A timer, an interrupt on its way, a decision, a switch. Without it 500us, half a tick: a request that was lost is made good by
+    /// the next one. Emulated machines need more, such as 50ms.
+    #[arg(help_heading = "Excuses of real schedules", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub excuse_limit: Option<Duration>,
+    /// What share of the observed CPU time may be excused; what is more is no verdict
+    ///
+    /// Without it 0.1.
+    #[arg(help_heading = "Excuses of real schedules", long, allow_hyphen_values = true, value_name = "SHARE", value_parser = share)]
+    pub excuse_share: Option<(u64, u64)>,
+}
+
+impl ExcuseArguments {
+    /// What was asked for, and the rest as in `default`.
+    pub fn limits(self, default: ExcuseLimits) -> ExcuseLimits {
+        let ppm = |(of, scale): (u64, u64)| u64::try_from(u128::from(of) * 1_000_000 / u128::from(scale));
+        ExcuseLimits {
+            longest_ns: self.excuse_limit.map_or(default.longest_ns, Duration::as_ns),
+            share_ppm: self.excuse_share.map_or(default.share_ppm, |share| ppm(share).unwrap_or(u64::MAX)),
+        }
+    }
 }
 
 /// `laxity report`.

@@ -5,13 +5,14 @@ use crate::output;
 use crate::views::heading;
 use laxity_lab::verification::{Answer, RunAnswer};
 use laxity_model::{Duration, Result, plural};
-use laxity_oracle::Verdict;
+use laxity_oracle::{ExcuseLimits, Verdict};
 use std::process::ExitCode;
 
 pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
-    let answer = Answer::of(&arguments.directory, arguments.run, arguments.tolerate)?;
+    let limits = arguments.excuses.limits(ExcuseLimits::DEFAULT);
+    let answer = Answer::of(&arguments.directory, arguments.run, arguments.tolerate, &limits)?;
     output::answer(arguments.json, &answer, || answer.runs.iter().map(text).collect())?;
-    Ok(output::verdict(answer.clean))
+    Ok(output::verified(answer.state))
 }
 
 /// The verdict on one run, with its evidence where that is wanted.
@@ -30,6 +31,22 @@ fn evidence(verdict: &Verdict) -> String {
             excuse.cause.name(),
             plural(excuse.count, "deviation"),
             Duration::from_ns(excuse.longest_ns)
+        );
+    }
+    if let Some(extent) = &verdict.extent {
+        let longest = extent.longest.as_ref().map_or_else(String::new, |longest| {
+            format!(
+                "; late for the longest: {}, {}",
+                longest.kind.replace('-', " "),
+                Duration::from_ns(longest.ns)
+            )
+        });
+        text += &format!(
+            "  excused: {} of {} CPU time, {} of {}{longest}\n",
+            Duration::from_ns(extent.excused_ns),
+            Duration::from_ns(extent.observed_ns),
+            laxity_model::with_commas(extent.jobs_excused),
+            plural(extent.jobs, "job")
         );
     }
     for finding in &verdict.findings {

@@ -12,7 +12,10 @@ use crate::overheads::Subject;
 use crate::simulation::{Beside, Budgets, Conditions, simulate_beside};
 use laxity_model::{Duration, Platform, Result, TaskSet, plural};
 use laxity_run::{JobOrder, Plan, Progress, RunRecords};
-use laxity_trace::{NOT_SIMULATED, NOT_VERIFIED, QuietRecord, ResultsDirectory, Run, RunStatus, RunSummary};
+use laxity_trace::{
+    ExcuseLimits, NOT_SIMULATED, NOT_VERIFIED, QuietRecord, ResultsDirectory, Run, RunStatus, RunSummary,
+    VerdictState, VerificationRecord,
+};
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -276,6 +279,18 @@ impl Laboratory<'_> {
     }
 }
 
+/// What the oracles said of its schedule.
+fn checked(verification: &VerificationRecord) -> String {
+    match (verification.violations_count(), &verification.extent) {
+        (0, Some(extent)) if verification.state == Some(VerdictState::Excused) => {
+            let why = ExcuseLimits::DEFAULT.exceeded(extent).unwrap_or_default();
+            format!(", no verdict on the schedule, too much is excused ({why})")
+        }
+        (0, _) => ", schedule as defined".to_owned(),
+        (count, _) => format!(", {} of the schedule's definition", plural(count, "violation")),
+    }
+}
+
 /// One line on how a run went.
 fn outcome(run: &Run, set: &TaskSet, platform: &Platform) -> Result<String> {
     Ok(match &run.status {
@@ -288,11 +303,7 @@ fn outcome(run: &Run, set: &TaskSet, platform: &Platform) -> Result<String> {
                 ns => format!(", max tardiness {}", Duration::from_ns(ns.next_multiple_of(1_000))),
             };
             let early = if *status == RunStatus::Completed { "" } else { " (cut short)" };
-            let checked =
-                run.schedule.as_ref().map(|schedule| match schedule.verification.violations_count() {
-                    0 => ", schedule as defined".to_owned(),
-                    count => format!(", {} of the schedule's definition", plural(count, "violation")),
-                });
+            let checked = run.schedule.as_ref().map(|schedule| checked(&schedule.verification));
             let apart = [(summary.counts.aborted, "aborted"), (summary.counts.skipped, "skipped")];
             let apart = apart.iter().filter(|(count, _)| *count > 0);
             let apart: String = apart.map(|(count, what)| format!(", {count} {what}")).collect();

@@ -333,6 +333,8 @@ fn verification(verdict: &Verdict) -> VerificationRecord {
         excused: span(tolerated.count, tolerated.longest_ns, tolerated.total_ns),
         causes: causes.collect(),
         overruns: Some(span(overruns.count, overruns.longest_ns, overruns.total_ns)),
+        state: Some(verdict.state),
+        extent: verdict.extent.clone(),
         violated: violated.collect(),
         violations: verdict.violations.iter().take(WORDS_MOST).map(|one| one.text.clone()).collect(),
     }

@@ -288,6 +288,9 @@ impl Budgets {
                 let wall = ns(over - before);
                 let idle = under_way[cpu].idle((now.saturating_sub(wall), now));
                 server.excused_ns = server.excused_ns.saturating_add(wall - idle);
+                if wall > idle {
+                    report.needs_excuse((task, job));
+                }
                 (wall, Some(idle))
             }
             None => (ns(over), None),

@@ -39,8 +39,36 @@ pub(super) struct Measured {
     closed: Vec<Vec<Piece>>,
     /// At how many it is worth forgetting some.
     limits: Vec<usize>,
-    /// By task: when its job became ready by a timer or a wake-up.
+    /// By task: its cluster, and when its job became ready by a timer or a wake-up.
+    cluster_of: Vec<u32>,
     ready_at: Vec<Option<u64>>,
+    /// By task: what the records say of how it became ready.
+    told: Vec<Told>,
+    /// By cluster: of which instants of releases that may still come up something is told.
+    releases: Vec<Vec<((u64, u64), Told)>>,
+    /// By cluster: the tasks of whose becoming ready nothing is told yet, or only that it was late.
+    unhandled: Vec<Vec<u32>>,
+}
+
+/// What the records say of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Told {
+    Nothing,
+    /// Its timer had not gone off until then.
+    LateUntil(u64),
+    /// It was handled.
+    Handled,
+}
+
+/// Whether a release was seen to be handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Release {
+    /// Something was recorded that handled it, or it was no release that made the job ready.
+    Handled,
+    /// Its timer had not gone off when the trace ended.
+    Overdue,
+    /// Nothing is known of it.
+    Lost,
 }
 
 /// Fewer are not worth forgetting.
@@ -55,18 +83,65 @@ impl Measured {
             cpus: cpus.collect(),
             closed: vec![Vec::new(); clusters],
             limits: vec![PIECES_MIN; clusters],
+            cluster_of: trace.tasks.iter().map(|task| task.cluster).collect(),
             ready_at: vec![None; trace.tasks.len()],
+            told: vec![Told::Nothing; trace.tasks.len()],
+            releases: vec![Vec::new(); clusters],
+            unhandled: vec![Vec::new(); clusters],
         }
     }
 
     /// The task's job becomes ready now, by a timer or a wake-up.
     pub fn becomes_ready(&mut self, task: u32, now: u64) {
         self.ready_at[task as usize] = Some(now);
+        let cluster = self.cluster_of[task as usize] as usize;
+        let Some(unhandled) = self.unhandled.get_mut(cluster) else { return };
+        unhandled.retain(|&other| other != task);
+        self.releases[cluster].retain(|&((_, last), _)| last >= now);
+        let about = self.releases[cluster].iter().filter(|&&((first, _), _)| first <= now);
+        let told = about.map(|&(_, told)| told).max().unwrap_or(Told::Nothing);
+        self.told[task as usize] = told;
+        if told != Told::Handled {
+            unhandled.push(task);
+        }
+    }
+
+    /// Of the task's job, which was released at this instant, when the trace ends.
+    pub fn release(&self, task: u32, released_at: u64, end: u64) -> Release {
+        let became_ready = self.ready_at[task as usize] == Some(released_at);
+        match self.told[task as usize] {
+            Told::Nothing if became_ready => Release::Lost,
+            Told::LateUntil(to) if became_ready && to >= end => Release::Overdue,
+            _ => Release::Handled,
+        }
+    }
+
+    /// Something is told of the release of jobs that became ready, or will, between these instants.
+    fn tells(&mut self, cluster: usize, (first, last): (u64, u64), told: Told) {
+        self.releases[cluster].push(((first, last), told));
+        let (ready_at, of) = (&self.ready_at, &mut self.told);
+        self.unhandled[cluster].retain(|&task| {
+            let task = task as usize;
+            if ready_at[task].is_some_and(|at| first <= at && at <= last) {
+                of[task] = of[task].max(told);
+            }
+            of[task] != Told::Handled
+        });
     }
 
     /// An activity begins on a CPU.
     pub fn begins(&mut self, cpu: usize, activity: &Activity) {
         let &Activity { from_ns: from, to_ns: to, cause, about, .. } = activity;
+        if let About::Released(first, last) = about {
+            let told = match cause {
+                Cause::ReleaseLatency => Told::LateUntil(to),
+                Cause::ReleaseHandler | Cause::Unseen => Told::Handled,
+                _ => Told::Nothing,
+            };
+            if told != Told::Nothing {
+                self.tells(self.cpus[cpu].cluster as usize, (first, last), told);
+            }
+        }
         let of = &mut self.cpus[cpu];
         let ran = of.ran;
         let piece = Piece { from_ns: from, to_ns: to, cause, ran, about };
@@ -210,7 +285,11 @@ mod tests {
             cpus: vec![CpuMeasured::default()],
             closed: vec![Vec::new()],
             limits: vec![PIECES_MIN],
+            cluster_of: vec![0; 4],
             ready_at: vec![None; 4],
+            told: vec![Told::Nothing; 4],
+            releases: vec![Vec::new()],
+            unhandled: vec![Vec::new()],
         }
     }
 
@@ -264,6 +343,29 @@ mod tests {
         measured.begins(0, &release);
         assert_eq!(measured.account(0, (1, (5, 1)), (12, 27)).unexplained, 2);
         assert_eq!(measured.account(0, (2, (5, 2)), (12, 27)).unexplained, 15);
+    }
+
+    #[test]
+    fn a_release_is_handled_before_or_after_its_instant_or_never() {
+        let mut measured = one_cpu();
+        let release = |from: u64, to: u64, cause: Cause| Activity {
+            about: About::Released(10, 25),
+            ..activity(from, to, cause)
+        };
+        measured.begins(0, &release(10, 20, Cause::ReleaseLatency));
+        measured.becomes_ready(1, 10);
+        measured.becomes_ready(2, 26);
+        assert_eq!(measured.release(1, 10, 40), Release::Handled, "its timer was late, and went off");
+        assert_eq!(measured.release(1, 10, 20), Release::Overdue);
+        assert_eq!(measured.release(2, 26, 40), Release::Lost);
+        assert_eq!(measured.release(2, 27, 40), Release::Handled, "what made it ready was no release");
+        let later = Activity { about: About::Released(20, 40), ..activity(38, 40, Cause::ReleaseHandler) };
+        measured.begins(0, &Activity { cause: Cause::Queue, ..later });
+        assert_eq!(measured.release(2, 26, 40), Release::Lost, "what waits in a queue is no release");
+        measured.begins(0, &later);
+        assert_eq!(measured.release(2, 26, 40), Release::Handled);
+        measured.becomes_ready(3, 39);
+        assert_eq!(measured.release(3, 39, 40), Release::Handled);
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod windows;
 
 use crate::names::Names;
 use crate::verdict::Report;
-use crate::{Activity, BudgetRule, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
+use crate::{Activity, BudgetRule, Definition, JobName, Oracle, Verdict};
 use batching::Batching;
 use budgets::{Budgets, Grant};
 use deadlines::Deadlines;
@@ -202,18 +202,8 @@ impl<'a> Verification<'a> {
             }
         }
         let findings = self.report.findings(|oracle| limitation(self.definition, oracle));
-        Verdict {
-            version: VERDICT_VERSION,
-            clean: findings.iter().all(|finding| finding.violations == 0),
-            events: self.events,
-            jobs_completed: self.jobs_completed,
-            end_ns: end,
-            findings,
-            tolerated: self.report.tolerated,
-            excused: self.report.excuses(),
-            overruns: self.report.overruns,
-            violations: self.report.violations,
-        }
+        let measured = self.order.measured.is_some().then(|| self.trace.observed(end));
+        self.report.verdict((self.events, self.jobs_completed, end), findings, measured)
     }
 
     /// Time goes on to `to`: the instants before are over, and waiting jobs get their budgets.

@@ -17,6 +17,10 @@
 //! 6. Where ties are free ([`Definition::has_free_ties`]), a job that runs stands for one of equal key that should. The sets of
 //!    those that should run and of those that wait are then ordered by key only.
 //!
+//! 7. In a trace with measured activities, what is not explained of the waiting of a job that never begins is one violation. It is
+//!    one of the periods if nothing released the job: no activity tells of its release, or only that its timer had not gone off
+//!    a period later, when the trace ended. However late that is, it excuses nothing.
+//!
 //! Complexity: O(log n) per event by two ordered sets per cluster, O(m) when a deviation begins; O(n m) per instant in
 //! clusters of assumption 5.
 //! Source: ackelman2018, 6.1 (its script checks that whatever runs is among the m earliest deadlines, and not that all m
@@ -31,7 +35,7 @@ use super::trace_state::{NONE, State, TraceState};
 use super::windows::Windows;
 use crate::definition::task_id;
 use crate::verdict::Report;
-use crate::{Definition, JobName, Oracle, Transitions};
+use crate::{Cause, Definition, JobName, Oracle, Transitions};
 use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Default)]
@@ -74,6 +78,16 @@ struct TaskOrder {
     /// A push of the job was given up, and it has not run since.
     abandoned: bool,
     deviation: Option<Box<Deviation>>,
+    /// In a real kernel: deviations of the first job that ended while it had not begun.
+    unbegun: Vec<Waited>,
+}
+
+/// A deviation of a real kernel that is over: when, and what explains of it.
+#[derive(Clone, Copy)]
+struct Waited {
+    deviation: Deviation,
+    to_ns: u64,
+    explained: [u64; Cause::ALL.len()],
 }
 
 /// A deviation that is over, before it is judged.
@@ -372,7 +386,7 @@ impl Order {
     fn set(&mut self, trace: &TraceState, task: u32, deviates: bool, now: u64, report: &mut Report) {
         match (&self.tasks[task as usize].deviation, deviates) {
             (None, true) => self.begin(trace, task, now),
-            (Some(_), false) => self.end(task, trace.tasks[task as usize].cluster, now, report),
+            (Some(_), false) => self.end(trace, task, now, report),
             _ => {}
         }
         if trace.tasks[task as usize].running > 0 {

@@ -195,6 +195,13 @@ impl<'a> TraceState<'a> {
         TraceState { definition, tasks, cpus, cpu_index, task_cpus, edf }
     }
 
+    /// Until `end`: the CPU time of all CPUs that run tasks, in ns, and how many jobs were released.
+    pub fn observed(&self, end: u64) -> (u64, u64) {
+        let cpus: usize = self.task_cpus.iter().map(Vec::len).sum();
+        let jobs = self.tasks.iter().map(|task| u64::from(task.released)).sum();
+        (end.saturating_mul(cpus as u64), jobs)
+    }
+
     /// The index of a CPU of the definition.
     #[inline]
     pub fn cpu_index(&self, cpu: u32) -> Option<usize> {

@@ -1,14 +1,15 @@
 //! `laxity study schedules`.
 
 use super::sweep::{SweepArguments, conclude, ended, measured, nothing};
-use crate::arguments::simulated;
+use crate::arguments::{ExcuseArguments, simulated};
 use crate::commands::unique;
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::schedulers::Configuration;
 use laxity_lab::study::schedules::{Answer, Evaluation, StudyOutputs, TABLE_FILE};
 use laxity_lab::study::{Cap, Kind, Sweep, Where};
-use laxity_model::{Result, ShownPath as _, plural};
+use laxity_model::{Duration, Result, ShownPath as _, plural};
+use laxity_oracle::ExcuseLimits;
 use std::process::ExitCode;
 
 /// `laxity study schedules`.
@@ -24,7 +25,11 @@ m2/kernels.json is the study that they are of): \
 interrupted, and tries again what could not be measured. Each run takes --duration and some seconds more; in emulated machines, \
 minutes.
 
-Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 130 interrupted.
+If too much of a schedule is excused for a verdict (--excuse-limit, --excuse-share), that is said. In virtual machines, whose CPUs \
+take turns, 50ms and 0.5 are allowed by default.
+
+Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 4 no violation, and a schedule without a \
+verdict; 130 interrupted.
 
 Examples:
   # a machine with 64 CPUs and sched_ext
@@ -48,6 +53,8 @@ pub struct SchedulesArguments {
     #[arg(help_heading = "Output", long)]
     pub json: bool,
     #[command(flatten)]
+    pub excuses: ExcuseArguments,
+    #[command(flatten)]
     pub sweep: SweepArguments,
 }
 
@@ -70,11 +77,16 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     if evaluation.measured().next().is_none() {
         return nothing(&sweep, "measured", &refused, all);
     }
-    let told = StudyOutputs { schedulers: &sweep.names(), evaluation: &evaluation, method: method(&sweep) };
+    let limits = arguments.excuses.limits(match place {
+        Where::Here => ExcuseLimits::DEFAULT,
+        Where::Counted | Where::Machines => ExcuseLimits::EMULATED,
+    });
+    let (names, method) = (sweep.names(), method(&sweep, &limits));
+    let told = StudyOutputs { schedulers: &names, evaluation: &evaluation, method, limits };
     told.write(&sweep.directory)?;
     conclude(&sweep, &refused);
     match arguments.json {
-        true => output::print_json(&Answer::of(&evaluation))?,
+        true => output::print_json(&Answer::of(&evaluation, &limits))?,
         false => output::print(&format!("{}\n", sweep.directory.join(TABLE_FILE).shown()))?,
     }
     if !all {
@@ -84,15 +96,19 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     if verified == 0 {
         return nothing(&sweep, "recorded", &refused, all);
     }
+    let without = match evaluation.excused(&limits) {
+        0 => String::new(),
+        excused => format!(", {excused} without a verdict: too much is excused"),
+    };
     output::note(format_args!(
-        "{} verified, {}",
+        "{} verified, {}{without}",
         plural(verified, "schedule"),
         plural(violations, "violation")
     ));
-    Ok(output::verdict(violations == 0))
+    Ok(output::verified(evaluation.state(&limits)))
 }
 
-fn method(sweep: &Sweep) -> Vec<String> {
+fn method(sweep: &Sweep, limits: &ExcuseLimits) -> Vec<String> {
     let mut words = sweep.workload_in_words();
     words.push(
         "Every run was recorded and verified as `laxity run` does it: at each instant at which something changes, the jobs that \
@@ -103,6 +119,12 @@ fn method(sweep: &Sweep) -> Vec<String> {
          kernel keeps itself."
             .to_owned(),
     );
+    words.push(format!(
+        "A schedule has no verdict if the scheduler was late with one thing for more than {}, or if more than {} of the CPU time is \
+         excused: a wrong one would look the same.",
+        Duration::from_ns(limits.longest_ns),
+        laxity_trace::percent_of_ppm(limits.share_ppm)
+    ));
     words.push(match sweep.place {
         Where::Here => "Measured on this machine.".to_owned(),
         Where::Counted => {

@@ -72,10 +72,12 @@ pub fn run_units(
                 State::Measured => {
                     let counts = RunSummary::of(run, &set, cases.settings.platform().core_count())?.counts;
                     let checked = run.schedule.as_ref().map_or_else(String::new, |schedule| {
+                        let verification = &schedule.verification;
                         format!(
-                            ", {} checked, {}",
-                            plural(schedule.verification.instants, "instant"),
-                            plural(schedule.verification.violations_count(), "violation")
+                            ", {} checked, {}{}",
+                            plural(verification.instants, "instant"),
+                            plural(verification.violations_count(), "violation"),
+                            if verification.is_excused() { ", too much excused for a verdict" } else { "" }
                         )
                     });
                     format!("{}, {}{checked}", plural(counts.jobs, "job"), plural(counts.misses, "miss"))

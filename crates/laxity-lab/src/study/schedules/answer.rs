@@ -2,7 +2,7 @@
 
 use super::evaluation::{Evaluation, JobMetrics, TrialOutcome};
 use crate::study::Trial;
-use laxity_trace::{ScheduleRecord, SpanRecord, VerificationRecord};
+use laxity_trace::{ExcuseLimits, ScheduleRecord, SpanRecord, VerdictState, VerificationRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,8 +15,13 @@ const VERSION: u32 = 1;
 pub struct Answer {
     /// Version of this format.
     version: u32,
-    /// Whether all schedules that were recorded are what their schedulers' definitions say.
+    /// Violated if a schedule is; else excused, no verdict, if too much is in one under the study's limits; else clean.
+    state: VerdictState,
+    /// Whether it is clean: all schedules that were recorded are what their schedulers' definitions say, and not too much of any
+    /// is excused.
     clean: bool,
+    /// What may be excused in a schedule.
+    limits: ExcuseLimits,
     /// The trials, in the study's order.
     trials: Vec<CellAnswer>,
 }
@@ -51,6 +56,8 @@ struct CellAnswer {
 /// A schedule that was recorded and verified.
 #[derive(Serialize, JsonSchema)]
 struct Checked {
+    /// What the verdict comes to under the study's limits; null of a version that did not say how much was excused.
+    state: Option<VerdictState>,
     /// Where it ends, in ns since the synchronous release.
     end_ns: u64,
     /// Decisions of CPUs that were seen.
@@ -71,18 +78,22 @@ struct Checked {
 }
 
 impl Answer {
-    /// Of a study.
-    pub fn of(evaluation: &Evaluation) -> Answer {
+    /// Of a study, in which so much may be excused.
+    pub fn of(evaluation: &Evaluation, limits: &ExcuseLimits) -> Answer {
+        let state = evaluation.state(limits);
+        let trials = evaluation.trials.iter();
         Answer {
             version: VERSION,
-            clean: evaluation.violations() == 0,
-            trials: evaluation.trials.iter().map(|(trial, outcome)| CellAnswer::of(trial, outcome)).collect(),
+            state,
+            clean: state == VerdictState::Clean,
+            limits: *limits,
+            trials: trials.map(|(trial, outcome)| CellAnswer::of(trial, outcome, limits)).collect(),
         }
     }
 }
 
 impl CellAnswer {
-    fn of(trial: &Trial, outcome: &TrialOutcome) -> CellAnswer {
+    fn of(trial: &Trial, outcome: &TrialOutcome, limits: &ExcuseLimits) -> CellAnswer {
         let mut answer = CellAnswer {
             scheduler: trial.scheduler.name.clone(),
             batching: trial.scheduler.batches,
@@ -103,7 +114,7 @@ impl CellAnswer {
                 answer.kernel = Some(measured.kernel.clone());
                 answer.jobs = Some(measured.jobs.clone());
                 match &measured.schedule {
-                    Ok(schedule) => answer.schedule = Some(Checked::of(schedule)),
+                    Ok(schedule) => answer.schedule = Some(Checked::of(schedule, limits)),
                     Err(why) => answer.schedule_not_recorded = Some(why.clone()),
                 }
             }
@@ -113,8 +124,9 @@ impl CellAnswer {
 }
 
 impl Checked {
-    fn of(record: &ScheduleRecord) -> Checked {
+    fn of(record: &ScheduleRecord, limits: &ExcuseLimits) -> Checked {
         Checked {
+            state: record.verification.state_under(limits),
             end_ns: record.end_ns,
             decisions: record.decisions,
             records: record.records,

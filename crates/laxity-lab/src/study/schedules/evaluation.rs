@@ -4,7 +4,9 @@ use crate::study::real::State;
 use crate::study::{Place, Trial};
 use laxity_model::{Diagnostic, Result, ShownPath as _, TaskSet};
 use laxity_report::Verified;
-use laxity_trace::{Counts, Results, RunSummary, Sample, ScheduleRecord, SpanRecord, Tardiness};
+use laxity_trace::{
+    Counts, ExcuseLimits, Results, RunSummary, Sample, ScheduleRecord, SpanRecord, Tardiness, VerdictState,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -169,10 +171,10 @@ impl Evaluation {
     }
 
     /// What the oracles say of the schedules of each scheduler with this number of CPUs.
-    pub fn verified(&self, cpus: u32) -> BTreeMap<String, Verified> {
+    pub fn verified(&self, cpus: u32, limits: &ExcuseLimits) -> BTreeMap<String, Verified> {
         let mut by_scheduler: BTreeMap<String, Verified> = BTreeMap::new();
         for (trial, schedule) in self.schedules(cpus) {
-            by_scheduler.entry(trial.scheduler.name.clone()).or_default().add(schedule);
+            by_scheduler.entry(trial.scheduler.name.clone()).or_default().add(schedule, limits);
         }
         by_scheduler
     }
@@ -203,6 +205,22 @@ impl Evaluation {
             measured.schedule.as_ref().map_or(0, |schedule| schedule.verification.violations_count())
         };
         self.measured().map(of).sum()
+    }
+
+    /// Schedules without a verdict under these limits: nothing is violated, and too much is excused.
+    pub fn excused(&self, limits: &ExcuseLimits) -> usize {
+        let schedules = self.measured().filter_map(|(_, measured)| measured.schedule.as_ref().ok());
+        let states = schedules.map(|schedule| schedule.verification.state_under(limits));
+        states.filter(|state| *state == Some(VerdictState::Excused)).count()
+    }
+
+    /// What the study comes to under these limits: violated if one schedule is, else excused if one is, else clean.
+    pub fn state(&self, limits: &ExcuseLimits) -> VerdictState {
+        match (self.violations(), self.excused(limits)) {
+            (0, 0) => VerdictState::Clean,
+            (0, _) => VerdictState::Excused,
+            _ => VerdictState::Violated,
+        }
     }
 
     /// The places of trials that were measured.

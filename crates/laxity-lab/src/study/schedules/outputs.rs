@@ -6,7 +6,7 @@ use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals,
 use crate::study::{Place, Trial};
 use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{PageSection, PlainTable, StudyPage, Verified, count, percent, significant, span_ns};
-use laxity_trace::ScheduleRecord;
+use laxity_trace::{ExcuseLimits, ScheduleRecord, VerdictState};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,6 +23,8 @@ pub struct StudyOutputs<'a> {
     pub evaluation: &'a Evaluation,
     /// How it was measured, in words.
     pub method: Vec<String>,
+    /// What may be excused in a schedule.
+    pub limits: ExcuseLimits,
 }
 
 impl StudyOutputs<'_> {
@@ -42,7 +44,8 @@ impl StudyOutputs<'_> {
         let mut text = String::from(
             "cpus,tasks_per_cpu,tasks,set,scheduler,jobs,completed,misses,tardy,tardiness_ns_mean,tardiness_ns_max,\
              normalized_laxity_mean,laxity_ns_min,migrations,context_switches,measured_utilization,instants,decisions,\
-             excused,excused_ns_max,excused_ns_total,violations,violation_ns_max,violation_ns_total,records_lost,schedule_end_ns,batching\n",
+             excused,excused_ns_max,excused_ns_total,violations,violation_ns_max,violation_ns_total,records_lost,schedule_end_ns,\
+             excused_share_ppm,excused_jobs,verdict,batching\n",
         );
         for (trial, measured) in self.evaluation.measured() {
             let JobMetrics { counts, tardiness_ns, .. } = &measured.jobs;
@@ -66,7 +69,8 @@ impl StudyOutputs<'_> {
                 whole(measured.jobs.context_switches),
                 float(measured.jobs.measured_utilization, 4),
             );
-            text += &measured.schedule.as_ref().map_or_else(|_| ",".repeat(10), checked);
+            text +=
+                &measured.schedule.as_ref().map_or_else(|_| ",".repeat(13), |one| checked(one, &self.limits));
             let _ = writeln!(text, ",{}", on_or_off(trial.scheduler.batches));
         }
         text
@@ -107,7 +111,7 @@ impl StudyOutputs<'_> {
 
     /// What was checked and what was violated, and whose jobs were late.
     fn findings(&self, cpus: u32) -> Vec<String> {
-        let verified = self.evaluation.verified(cpus);
+        let verified = self.evaluation.verified(cpus, &self.limits);
         let known = self.schedulers.iter().filter_map(|name| Some((name, verified.get(name)?)));
         let violated: Vec<String> = known
             .filter(|(_, verified)| verified.violations() > 0)
@@ -116,13 +120,17 @@ impl StudyOutputs<'_> {
         let sum = |of: fn(&Verified) -> u64| count(verified.values().map(of).sum());
         let words = cpus_in_words(cpus);
         let checked = format!(
-            "{words}: {} schedules, {} instants and {} decisions checked; {}.",
+            "{words}: {} schedules, {} instants and {} decisions checked; {}{}.",
             sum(|one| one.runs),
             sum(|one| one.instants),
             sum(|one| one.decisions),
             match violated.is_empty() {
                 true => "no violation".to_owned(),
                 false => format!("violations: {}", violated.join("; ")),
+            },
+            match verified.values().map(|one| one.excused_runs).sum() {
+                0 => String::new(),
+                excused => format!("; no verdict on {}: too much is excused", plural(excused, "schedule")),
             }
         );
         let late = |name: &String| {
@@ -158,7 +166,7 @@ impl StudyOutputs<'_> {
 
     /// A row per scheduler: all its schedules.
     fn verified(&self, cpus: u32) -> PlainTable {
-        let verified = self.evaluation.verified(cpus);
+        let verified = self.evaluation.verified(cpus, &self.limits);
         let row = |name: &String| {
             let of = verified.get(name)?;
             let first = [name.clone(), of.runs.to_string()];
@@ -211,7 +219,7 @@ impl StudyOutputs<'_> {
 
     /// What excused deviations, by scheduler.
     fn causes(&self, cpus: u32) -> Option<PlainTable> {
-        let verified = self.evaluation.verified(cpus);
+        let verified = self.evaluation.verified(cpus, &self.limits);
         let row = |name: &String| Some(vec![name.clone(), verified.get(name)?.causes_text()]);
         let rows: Vec<Vec<String>> =
             self.schedulers.iter().filter_map(row).filter(|row| !row[1].is_empty()).collect();
@@ -230,7 +238,7 @@ impl StudyOutputs<'_> {
         let mut names: Vec<&str> = windows.keys().map(|(_, name)| name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        let verified = self.evaluation.verified(cpus);
+        let verified = self.evaluation.verified(cpus, &self.limits);
         let shown: Vec<&String> =
             self.schedulers.iter().filter(|name| verified.contains_key(*name)).collect();
         let row = |name: &&str| {
@@ -302,7 +310,7 @@ impl StudyOutputs<'_> {
 }
 
 /// The columns of a schedule, each with a comma before it.
-fn checked(schedule: &ScheduleRecord) -> String {
+fn checked(schedule: &ScheduleRecord, limits: &ExcuseLimits) -> String {
     let verification = &schedule.verification;
     let violations = verification.violated.iter().map(|rule| rule.violations);
     let longest = violations.clone().map(|span| span.longest_ns).max().unwrap_or(0);
@@ -319,7 +327,11 @@ fn checked(schedule: &ScheduleRecord) -> String {
         schedule.lost,
         schedule.end_ns,
     ];
-    numbers.iter().map(|number| format!(",{number}")).collect()
+    let numbers: String = numbers.iter().map(|number| format!(",{number}")).collect();
+    let extent = verification.extent.as_ref();
+    let state = verification.state_under(limits).map_or("", VerdictState::name);
+    let (share, jobs) = (extent.map(|one| one.share_ppm), extent.map(|one| one.jobs_excused));
+    format!("{numbers},{},{},{state}", whole(share), whole(jobs))
 }
 
 fn whole<T: std::fmt::Display>(number: Option<T>) -> String {

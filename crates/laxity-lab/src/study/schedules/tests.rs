@@ -5,8 +5,9 @@ use crate::study::Trial;
 use crate::study::trial::trial;
 use laxity_model::{CpuList, Duration, Task, TaskSet};
 use laxity_trace::{
-    Counters, Existing, Host, Job, JobOutcome, Machine, RESULTS_VERSION, Results, ResultsDirectory,
-    RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord, VerificationRecord,
+    Counters, ExcuseExtent, ExcuseLimits, Existing, Host, Job, JobOutcome, LongestExcuse, Machine,
+    RESULTS_VERSION, Results, ResultsDirectory, RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord,
+    VerificationRecord,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -41,6 +42,12 @@ fn span(count: u64, longest_ns: u64) -> SpanRecord {
     SpanRecord { count, longest_ns, total_ns: 2 * longest_ns }
 }
 
+/// Of which the timer of a release was so late.
+fn extent(longest_ns: u64) -> ExcuseExtent {
+    let longest = LongestExcuse { kind: "release-latency".to_owned(), ns: longest_ns };
+    ExcuseExtent::new((800_000, 80 * MS), (3, 4), Some(longest))
+}
+
 fn schedule(violated: &[(&str, SpanRecord)]) -> ScheduleRecord {
     let rule = |(rule, violations): &(&str, SpanRecord)| RuleRecord {
         rule: (*rule).to_owned(),
@@ -63,6 +70,8 @@ fn schedule(violated: &[(&str, SpanRecord)]) -> ScheduleRecord {
             excused: span(10, 3_000),
             causes: [("kernel-thread".to_owned(), span(10, 3_000))].into(),
             overruns: Some(span(3, 400)),
+            state: None,
+            extent: Some(extent(if violated.is_empty() { 600_000 } else { 20_000 })),
             violated: violated.iter().map(rule).collect(),
             violations: violated.iter().map(|(rule, _)| format!("t=1ms [{rule}]")).collect(),
         },
@@ -141,7 +150,9 @@ fn written(evaluation: &Evaluation) -> (String, String) {
     let schedulers = ["edf-bh", "fpp", "g-edf", "g-edf-mp", "edf-rbt"].map(String::from);
     let out = tempfile::tempdir().expect("a directory");
     let method = vec!["By hand.".to_owned()];
-    StudyOutputs { schedulers: &schedulers, evaluation, method }.write(out.path()).expect("writes");
+    StudyOutputs { schedulers: &schedulers, evaluation, method, limits: ExcuseLimits::DEFAULT }
+        .write(out.path())
+        .expect("writes");
     let read = |name: &str| std::fs::read_to_string(out.path().join(name)).expect("written");
     assert!(read("report.html").contains("<svg"));
     assert_eq!(std::fs::read_dir(out.path().join("plots")).expect("plots").count(), 3);
@@ -157,9 +168,15 @@ fn the_table_has_what_was_measured() {
     // 4 jobs; 3 completed, 1 of them late by 5 ms; the one that never ends misses too. Laxity: (8 + 6 - 5)/3 ms of 10 ms.
     let jobs = "4,3,2,1,1666666.7,5000000,0.3000,-5000000,3,9,0.2000";
     assert_eq!(rows.len(), 3);
-    assert_eq!(rows[0], format!("2,1,2,0,edf-bh,{jobs},200,30,10,3000,6000,0,0,0,1,40000000,off"));
-    assert_eq!(rows[1], format!("2,4,8,0,edf-bh,{jobs},200,30,10,3000,6000,5,70000,140000,1,40000000,off"));
-    assert_eq!(rows[2], format!("2,4,8,0,g-edf,{jobs},,,,,,,,,,,off"));
+    assert_eq!(
+        rows[0],
+        format!("2,1,2,0,edf-bh,{jobs},200,30,10,3000,6000,0,0,0,1,40000000,10000,3,excused,off")
+    );
+    assert_eq!(
+        rows[1],
+        format!("2,4,8,0,edf-bh,{jobs},200,30,10,3000,6000,5,70000,140000,1,40000000,10000,3,violated,off")
+    );
+    assert_eq!(rows[2], format!("2,4,8,0,g-edf,{jobs},,,,,,,,,,,,,,off"));
     let columns = |line: &str| line.split(',').count();
     assert!(table.lines().all(|line| columns(line) == columns(rows[0])), "{table}");
 }
@@ -172,9 +189,9 @@ fn the_page_says_what_was_violated_and_what_is_missing() {
     let (_, page) = written(&evaluation);
     for part in [
         "- 2 CPUs: 2 schedules, 400 instants and 60 decisions checked; violations: edf-bh 3 x budgets, 2 x global invariant \
-         (up to 70.0 µs).",
+         (up to 70.0 µs); no verdict on 1 schedule: too much is excused.",
         "- 2 CPUs: jobs that missed their deadlines: edf-bh 50.0 % of 8, g-edf 50.0 % of 4.",
-        "| edf-bh | 2 | 400 | 60 | 20 | kernel thread 3.00 µs | 5 | global invariant 70.0 µs | 2 |",
+        "| edf-bh | 2 | 400 | 60 | 20 | 1.00 % | 75.00 % | kernel thread 3.00 µs | 5 | global invariant 70.0 µs | 1 | 2 |",
         "| edf-bh | 4 | t=1ms [budgets] |",
         "| edf-bh | 20 x kernel thread (up to 3.00 µs) |",
         "| decision | 8: 1.00 µs, 2.00 µs |",
@@ -187,18 +204,26 @@ fn the_page_says_what_was_violated_and_what_is_missing() {
     }
 }
 
+fn told_state(answer: &Value, trial: usize) -> &str {
+    answer["trials"][trial]["schedule"]["state"].as_str().expect("a state")
+}
+
 #[test]
 fn the_answer_keeps_to_its_schema() {
     let folder = tempfile::tempdir().expect("a directory");
     let (trials, evaluation) = study(folder.path());
-    let answer = serde_json::to_value(Answer::of(&evaluation)).expect("serializes");
+    let answer = serde_json::to_value(Answer::of(&evaluation, &ExcuseLimits::DEFAULT)).expect("serializes");
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/study-schedules.schema.json");
     let schema: Value =
         serde_json::from_str(&std::fs::read_to_string(schema).expect("published")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let wrong: Vec<String> = validator.iter_errors(&answer).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
-    assert_eq!(answer["clean"], false);
+    assert_eq!((&answer["clean"], &answer["state"]), (&false.into(), &"violated".into()));
+    assert_eq!(told_state(&answer, 0), "excused");
+    assert_eq!(told_state(&answer, 1), "violated");
+    let wide = Answer::of(&evaluation, &ExcuseLimits::EMULATED);
+    assert_eq!(told_state(&serde_json::to_value(wide).expect("serializes"), 0), "clean");
     let told = answer["trials"].as_array().expect("a list");
     assert_eq!(told.len(), trials.len());
     assert_eq!(told[1]["schedule"]["windows"]["decision"]["longest_ns"], 2_000);

@@ -1,17 +1,25 @@
 //! Deviations that are over: what of them is explained, and what is a violation.
 
-use super::{Deviation, Ended, Order};
+use super::{Deviation, Ended, Order, Waited};
+use crate::Oracle;
 use crate::definition::task_id;
 use crate::verdict::{Report, Sighting};
-use crate::verification::measured::Account;
+use crate::verification::measured::{Account, Release};
 use crate::verification::rank::Rank;
 use crate::verification::trace_state::TraceState;
 use crate::verification::windows::Windows;
 use laxity_model::Duration;
 
+/// Whether this is the task's first job, and it has not run.
+fn is_unbegun(trace: &TraceState, task: u32, job: u32) -> bool {
+    let of = &trace.tasks[task as usize];
+    of.first == job && !of.started
+}
+
 impl Order {
     /// The task's job deviates no longer.
-    pub(super) fn end(&mut self, task: u32, cluster: u32, now: u64, report: &mut Report) {
+    pub(super) fn end(&mut self, trace: &TraceState, task: u32, now: u64, report: &mut Report) {
+        let cluster = trace.tasks[task as usize].cluster;
         let (key, own) = self.rank(task);
         let free_ties = self.clusters.get(cluster as usize).is_some_and(|of| of.free_ties);
         let rank = (key, if free_ties { 0 } else { own });
@@ -19,7 +27,7 @@ impl Order {
         let Some(deviation) = order.deviation.take() else { return };
         let abandoned = self.transitions.abandoned_pushes && order.abandoned;
         if self.measured.is_some() {
-            self.end_measured((cluster, task, rank), *deviation, now, report);
+            self.end_measured(trace, (cluster, task, rank), *deviation, now, report);
             return;
         }
         let Some(windows) = &self.windows else {
@@ -35,6 +43,7 @@ impl Order {
     /// Accounts for a deviation and judges it.
     fn end_measured(
         &mut self,
+        trace: &TraceState,
         (cluster, task, rank): (u32, u32, Rank),
         deviation: Deviation,
         now: u64,
@@ -48,10 +57,83 @@ impl Order {
         let oldest = since.map(|other| other.since_ns).min().unwrap_or(now);
         measured.forget(cluster, oldest);
         let Account { unexplained, explained } = account;
-        if unexplained <= self.transitions.bound.as_ns() {
-            report.excuse(&explained);
+        let job = deviation.waited.job;
+        let deviation = Deviation { unexplained_ns: unexplained, ..deviation };
+        let waited = Waited { deviation, to_ns: now, explained };
+        let earlier = self.tasks[task as usize].unbegun.first();
+        if earlier.is_some_and(|earlier| earlier.deviation.waited.job != job) || !is_unbegun(trace, task, job)
+        {
+            self.judge_unbegun(task, report);
         }
-        self.judge(&Deviation { unexplained_ns: unexplained, ..deviation }, now, false, report);
+        if is_unbegun(trace, task, job) {
+            self.tasks[task as usize].unbegun.push(waited);
+        } else {
+            self.judge_waited(&waited, report);
+        }
+    }
+
+    /// Judges a deviation of a real kernel.
+    fn judge_waited(&self, waited: &Waited, report: &mut Report) {
+        let Waited { deviation, to_ns, explained } = waited;
+        if deviation.unexplained_ns <= self.transitions.bound.as_ns() {
+            report.excuse((deviation.waited.task, deviation.waited.job), explained);
+        }
+        self.judge(deviation, *to_ns, false, report);
+    }
+
+    /// Judges those deviations of a job that were before it began.
+    fn judge_unbegun(&mut self, task: u32, report: &mut Report) {
+        for waited in std::mem::take(&mut self.tasks[task as usize].unbegun) {
+            self.judge_waited(&waited, report);
+        }
+    }
+
+    /// The trace is over. A job that should have run and never began is one violation, however often others went before it
+    /// meanwhile: nothing released it, or it did not get a CPU (assumption 7).
+    fn finish_unbegun(&mut self, trace: &TraceState, task: u32, end: u64, report: &mut Report) {
+        let Some(&Waited { deviation: first, .. }) = self.tasks[task as usize].unbegun.first() else {
+            return;
+        };
+        let pending = trace.tasks[task as usize].pending.front();
+        let release_ns = pending.map(|pending| pending.release_ns);
+        let release_ns = release_ns.filter(|_| is_unbegun(trace, task, first.waited.job));
+        let (Some(release_ns), Some(measured)) = (release_ns, &self.measured) else {
+            return self.judge_unbegun(task, report);
+        };
+        let period = trace.definition.set().tasks()[task as usize].period().as_ns();
+        let waits = &self.tasks[task as usize].unbegun;
+        let unexplained: u64 = waits.iter().map(|one| one.deviation.unexplained_ns).sum();
+        let lost = match measured.release(task, release_ns, end) {
+            Release::Handled => false,
+            Release::Overdue => end - release_ns > period,
+            Release::Lost => unexplained > 0,
+        };
+        if !lost && (waits.len() == 1 || unexplained <= self.transitions.bound.as_ns()) {
+            return self.judge_unbegun(task, report);
+        }
+        let all = waits.iter().map(|one| one.to_ns - one.deviation.since_ns).sum();
+        let waited_ns = if lost { all } else { unexplained };
+        let sighting = Sighting {
+            oracle: if lost { Oracle::Periods } else { first.oracle },
+            from_ns: if lost { release_ns } else { first.since_ns },
+            to_ns: end,
+            cpu: first.cpu,
+            ran: None,
+            should_have_run: Some(first.waited),
+            unexplained_ns: Some(waited_ns),
+        };
+        self.tasks[task as usize].unbegun.clear();
+        report.violation(sighting, |names| {
+            let (job, due) = (names.job(first.waited), Duration::from_ns(release_ns));
+            let waited = Duration::from_ns(waited_ns);
+            match lost {
+                true => format!(
+                    "{job} was never released: it was due at {due}, no timer went off for it, and it should have run for {waited} \
+                     since"
+                ),
+                false => format!("{job} never began, released at {due}, although it should have run for {waited} since"),
+            }
+        });
     }
 
     /// Judges a deviation whose unexplained time is known.
@@ -158,8 +240,9 @@ impl Order {
     pub fn finish(&mut self, trace: &TraceState, end: u64, report: &mut Report) {
         for task in 0..self.tasks.len() {
             if self.tasks[task].deviation.is_some() {
-                self.end(task_id(task), trace.tasks[task].cluster, end, report);
+                self.end(trace, task_id(task), end, report);
             }
+            self.finish_unbegun(trace, task_id(task), end, report);
         }
         let hindsight = self.transitions.kernel.map_or(0, |kernel| kernel.hindsight());
         while let Some(ended) = self.ended.pop_front() {
