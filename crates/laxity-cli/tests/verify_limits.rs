@@ -3,6 +3,7 @@
 
 mod calls;
 mod host;
+mod patience;
 
 use calls::{json, text, utf8};
 use host::{laxity, output};
@@ -39,8 +40,8 @@ fn write(directory: &Path, late: u64, known: bool) {
         host_name: "here".into(),
         cpu_model: "some".into(),
         kernel: "6.18.15".into(),
-        clusters: vec![platform.cpus().clone()],
-        cpus: platform.cpus().clone(),
+        clusters: vec![platform.cpus()],
+        cpus: platform.cpus(),
         caches: vec![],
         memory_bytes: Some(1),
         facts: BTreeMap::new(),
