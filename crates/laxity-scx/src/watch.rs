@@ -101,11 +101,9 @@ impl Looks {
         }
         (table.look_at_instance)(instance_number, &raw mut looks.sums);
         for task in all {
-            let place = member(task);
-            let in_here =
-                place != NONE && world(|w| instance.cpus.iter().all(|&cpu| w.tasks[task].may_be_on(cpu)));
+            let is_member = member(task) != NONE;
             looks.members +=
-                u32::from(in_here && (table.instance_of)(world(|w| w.raw(task))) == instance_number);
+                u32::from(is_member && (table.instance_of)(world(|w| w.raw(task))) == instance_number);
         }
         looks
     }
