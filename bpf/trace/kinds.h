@@ -44,6 +44,8 @@ enum lx_trace_kind {
 	LX_TRACE_SERVER_PERIOD,
 	LX_TRACE_SERVER_BUDGET,
 	LX_TRACE_BACKGROUND_WAIT,
+	LX_TRACE_WITHDRAW,
+	LX_TRACE_RESTORE,
 };
 
 /* Samples of overheads: the argument is a length in ns, the time when it began. cerqueira2014, IV-A, unless said. */

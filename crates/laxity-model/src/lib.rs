@@ -18,6 +18,7 @@ mod diagnostic;
 mod divisor;
 mod fifo;
 mod file;
+mod interference;
 mod line_number;
 mod linux;
 mod listed_enum;
@@ -62,6 +63,7 @@ pub use file::{
     json_in_plain_words, name_of, platform_schema, read_file, read_platform, read_schema, read_task_set,
     read_task_set_as, remove_at, task_set_schema, write_file, written_schema,
 };
+pub use interference::Interference;
 pub use linux::{FOREIGN_LISTED, Fair, ForeignProgram, LinuxScheduler, Slice};
 pub use names::{Names, check_name, closest};
 pub use on_miss::OnMiss;

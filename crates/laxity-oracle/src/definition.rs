@@ -18,9 +18,9 @@ use crate::Transitions;
 use clusters::{check_cpus, clusters_of, membership};
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    AnyScheduler, BudgetMode, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, LinuxScheduler,
-    OnMiss, Platform, PolicyScheduler, PriorityRule, Reserve, Result, Scheduler, Scope, Speed, Task,
-    TaskKind, TaskSet, scheduler_of,
+    AnyScheduler, BudgetMode, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, Interference,
+    LinuxScheduler, OnMiss, Platform, PolicyScheduler, PriorityRule, Reserve, Result, Scheduler, Scope,
+    Speed, Task, TaskKind, TaskSet, scheduler_of,
 };
 use laxity_trace::{Host, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +79,7 @@ pub struct Definition {
     transitions: Transitions,
     servers: Vec<(u32, DeferrableServer)>,
     reserve: Option<(Reserve, bool)>,
+    interference: Vec<Interference>,
     changes: bool,
     laxities: bool,
     seen_from_outside: bool,
@@ -126,6 +127,7 @@ impl Definition {
             transitions: Transitions::default(),
             servers: Vec::new(),
             reserve: None,
+            interference: Vec::new(),
             changes: false,
             laxities: false,
             seen_from_outside: false,
@@ -233,6 +235,17 @@ impl Definition {
     /// See [`Definition::with_reserve`].
     pub fn reserve(&self) -> Option<(Reserve, bool)> {
         self.reserve
+    }
+
+    /// Says when something above the scheduler has CPUs (never without this): they are not there for jobs then. Not of dedicated ones.
+    #[must_use]
+    pub fn with_interference(self, interference: Vec<Interference>) -> Self {
+        Definition { interference, ..self }
+    }
+
+    /// See [`Definition::with_interference`].
+    pub fn interference(&self) -> &[Interference] {
+        &self.interference
     }
 
     /// Says that tasks become real-time tasks and background ones, and servers get other sizes, as the trace says when.

@@ -5,8 +5,8 @@ use crate::changes::{Around, Changes};
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
-    BudgetMode, Cell, CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Reserve,
-    Result, Scope, Task, TaskSet, cpus_named,
+    BudgetMode, Cell, CpuList, Demand, Diagnostic, Duration, Interference, OnMiss, Platform, PolicyScheduler,
+    Reserve, Result, Scope, Task, TaskSet, cpus_named,
 };
 use laxity_policy::Table;
 use std::sync::LazyLock;
@@ -56,6 +56,8 @@ pub struct Setup<'a> {
     pub ordinary: Vec<usize>,
     /// What changes while time goes on.
     pub changes: &'a Changes,
+    /// What takes CPUs from the scheduler, and gives them back.
+    pub interference: &'a [Interference],
     /// Whether the scheduler looks only at the timer ticks of `background`, as in schedsim: jobs, budgets and servers that are at an
     /// end keep their CPU until the next one.
     pub at_ticks: bool,
@@ -106,6 +108,7 @@ impl<'a> Setup<'a> {
             reserve: Reserve::NONE,
             ordinary: Vec::new(),
             changes: &CHANGES,
+            interference: &[],
             at_ticks: false,
             table: None,
         }
@@ -172,10 +175,49 @@ impl<'a> Setup<'a> {
             ))
             .hint("let late jobs run to their end (--on-miss continue)"));
         }
+        self.check_interference()?;
         for cell in &self.cells {
             self.costs.check(u32::try_from(cell.tasks.len()).unwrap_or(u32::MAX))?;
         }
         self.check_cells()
+    }
+
+    fn check_interference(&self) -> Result<()> {
+        let Some(first) = self.interference.first() else { return Ok(()) };
+        Interference::check_all(self.interference, &self.platform.cpus())?;
+        if let Some(late) = self.interference.iter().find(|one| one.from() >= self.duration) {
+            return Err(Diagnostic::usage(format!(
+                "interference `{late}` begins when no more jobs are released: that is from {} on",
+                self.duration
+            ))
+            .hint("let it begin before, or simulate for longer (--duration)"));
+        }
+        for cell in self.cells.iter().filter(|_| self.scheduler.policy.dedicates_a_core()) {
+            let dedicated = cell.cpus.iter().last();
+            if let Some(one) = self.interference.iter().find(|one| Some(one.cpu()) == dedicated) {
+                return Err(Diagnostic::usage(format!(
+                    "interference `{one}`: `{}` dedicates CPU {} to scheduling, which goes on in interrupts whatever has the CPU",
+                    self.scheduler,
+                    one.cpu()
+                ))
+                .hint("take a CPU that runs tasks, or simulate another scheduler"));
+            }
+        }
+        let beside = if !self.costs.is_zero() {
+            "costs: how long the kernel's work waits for what has the CPU, and what that does to caches, is not modelled"
+        } else if self.at_ticks {
+            "a scheduler that looks at ticks only: it would notice later"
+        } else if !self.reserve.is_none() || !self.servers.of.is_empty() {
+            "a reserve or servers: whether other work is owed the time that is taken is not modelled"
+        } else if self.has_ordinary_tasks() {
+            "changes and real-time tasks in the background"
+        } else if self.scheduler.policy.has_servers() && !self.background.tasks.is_empty() {
+            "background tasks that wait for one CPU each"
+        } else {
+            return Ok(());
+        };
+        Err(Diagnostic::usage(format!("interference `{first}` is not simulated beside {beside}"))
+            .hint("leave out one or the other"))
     }
 
     /// Whether tasks of the set run, or may come to run, in the background.

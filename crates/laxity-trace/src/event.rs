@@ -113,6 +113,10 @@ event_kinds! {
     /// A background task waits from now on: for the CPU, or without one for any. It does until it runs, or is promoted. Argument: its
     /// id; or task and job, as above. Only where background work has a reserve, under which that matters.
     BackgroundWait = "background-wait",
+    /// Something above the scheduler takes the CPU: no task runs there until it is there again. Only simulations have these two.
+    Withdraw = "withdraw",
+    /// The CPU is there again.
+    Restore = "restore",
 }
 
 /// One event.

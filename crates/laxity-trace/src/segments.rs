@@ -1,8 +1,9 @@
 //! What had which CPU when: intervals from events.
 //!
 //! 1. Segments are half-open intervals `[from, to)`, none of them empty.
-//! 2. A CPU has two layers: what has the CPU (a job or a background task), and the kernel work that takes its time
-//!    (`Event`, rule 3). The segments of one layer of one CPU never overlap, whatever the events say, and come in order.
+//! 2. A CPU has two layers: what has the CPU (a job, a background task or what is above the scheduler), and the kernel work
+//!    that takes its time (`Event`, rule 3). The segments of one layer of one CPU never overlap, whatever the events say,
+//!    and come in order.
 //! 3. An overhead begins at its event, or where the one before on its CPU ends: a CPU does one thing after the other.
 //! 4. Events that contradict each other (a job starts where another one runs; one stops that did not run) are counted,
 //!    and the segments follow the later event. An exact check of a schedule is the work of the oracles.
@@ -27,6 +28,8 @@ pub enum Activity {
         /// Id of the task.
         task: u32,
     },
+    /// Something above the scheduler has it.
+    Taken,
     /// Kernel work of this kind takes the time of what has the CPU.
     Kernel(EventKind),
 }
@@ -153,6 +156,7 @@ fn background(event: &Event) -> Option<Activity> {
 fn begins(event: &Event) -> Option<Activity> {
     match event.kind {
         EventKind::BackgroundStart => background(event),
+        EventKind::Withdraw => Some(Activity::Taken),
         kind if kind.begins_running() => job(event),
         _ => None,
     }
@@ -162,6 +166,7 @@ fn begins(event: &Event) -> Option<Activity> {
 fn ends(event: &Event) -> Option<Activity> {
     match event.kind {
         EventKind::BackgroundStop => background(event),
+        EventKind::Restore => Some(Activity::Taken),
         kind if kind.ends_running() => job(event),
         _ => None,
     }

@@ -1,10 +1,10 @@
 //! What a simulated schedule claims to be, for the oracles: while it is simulated, or later from its results.
 
 use super::Simulation;
-use super::mechanics::{AT, AT_TICKS, COSTS_TOML, ON_MISS, RESERVE, servers_of};
+use super::mechanics::{AT, AT_TICKS, COSTS_TOML, INTERFERENCE, ON_MISS, RESERVE, servers_of};
 use laxity_model::{
-    BudgetMode, Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Reserve, Result,
-    TaskSet, scheduler_of,
+    BudgetMode, Demand, Diagnostic, Duration, Interference, OnMiss, Platform, Policy, PolicyScheduler,
+    Reserve, Result, TaskSet, scheduler_of,
 };
 use laxity_oracle::{Definition, KernelWindows, Transitions};
 use laxity_sim::Servers;
@@ -49,6 +49,7 @@ pub fn of_simulation(run: &Run, simulation: &Simulation<'_>, tolerate: Duration)
         .with_jobs(simulation.seed, simulation.demand)
         .with_servers(simulation.servers()?.of)
         .with_reserve(simulation.mechanics.reserve, scheduler.policy.has_queue_per_core())
+        .with_interference(simulation.mechanics.interference.clone())
         .with_transitions(transitions))
 }
 
@@ -113,6 +114,7 @@ pub fn verifiable(
     let definition = definition
         .with_servers(servers.of)
         .with_reserve(reserve, scheduler.policy.has_queue_per_core())
+        .with_interference(interference_in(manifest)?)
         .with_budgets(budgets)
         .with_on_miss(on_miss)
         .with_batching(option::<String>(manifest, "batching")? == "on")
@@ -136,6 +138,13 @@ fn servers_in(manifest: &Manifest, platform: &Platform) -> Result<Servers> {
     text.parse()
         .and_then(|sizes| servers_of(&sizes, platform))
         .map_err(|error| lacks("server", &error.message))
+}
+
+/// What takes CPUs from the scheduler in a simulation.
+fn interference_in(manifest: &Manifest) -> Result<Vec<Interference>> {
+    let Some(text) = manifest.options.get(INTERFERENCE) else { return Ok(Vec::new()) };
+    let all = text.split("; ").map(str::parse);
+    all.collect::<Result<_>>().map_err(|error| lacks(INTERFERENCE, &error.message))
 }
 
 /// The costs of a simulation.

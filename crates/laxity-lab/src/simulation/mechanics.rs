@@ -2,7 +2,8 @@
 
 use crate::case::CaseSettings;
 use laxity_model::{
-    BudgetMode, Cache, CacheKind, Duration, OnMiss, Platform, Reserve, Result, ServerSizes, ShownPath as _,
+    BudgetMode, Cache, CacheKind, Duration, Interference, OnMiss, Platform, Reserve, Result, ServerSizes,
+    ShownPath as _,
 };
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, RETRIES_MAX, Servers};
@@ -21,6 +22,9 @@ pub const AT_TICKS: &str = "at-ticks";
 
 /// Name of the manifest's option with what real-time tasks leave to background tasks, if anything.
 pub const RESERVE: &str = "reserve";
+
+/// Name of the manifest's option with what takes CPUs from the scheduler, if anything does.
+pub const INTERFERENCE: &str = "interference";
 
 /// Name of the manifest's option with the costs, as a costs file that needs no other.
 pub const COSTS_TOML: &str = "costs-toml";
@@ -48,6 +52,8 @@ pub struct Mechanics {
     pub busy: usize,
     /// What real-time tasks leave of each CPU to these.
     pub reserve: Reserve,
+    /// What takes CPUs from the scheduler.
+    pub interference: Vec<Interference>,
     /// Whether the scheduler looks at ticks of 1 ms only.
     pub at_ticks: bool,
 }
@@ -65,6 +71,7 @@ impl Default for Mechanics {
             background: 0,
             busy: 0,
             reserve: Reserve::NONE,
+            interference: Vec::new(),
             at_ticks: false,
         }
     }
@@ -95,7 +102,7 @@ impl Mechanics {
                 platform.name()
             )
         });
-        [Some(note), nothing, self.reserve_note()].into_iter().flatten().collect()
+        [Some(note), nothing, self.reserve_note(), self.interference_note()].into_iter().flatten().collect()
     }
 
     /// What proofs are worth beside the reserve: no test counts it.
@@ -106,6 +113,18 @@ impl Mechanics {
                  holds without it",
                 self.reserve.share(),
                 self.reserve.window()
+            )
+        })
+    }
+
+    /// The same of what takes CPUs.
+    fn interference_note(&self) -> Option<String> {
+        (!self.interference.is_empty()).then(|| {
+            let all: Vec<String> = self.interference.iter().map(ToString::to_string).collect();
+            format!(
+                "with CPUs that are taken from the scheduler for a time ({}), which no proof and no admission counts: what they say holds \
+                 without it",
+                all.join(", ")
             )
         })
     }
@@ -125,6 +144,8 @@ impl Mechanics {
         options.extend((!changes.is_empty()).then(|| (AT.to_owned(), joined(changes))));
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
         options.extend((!self.reserve.is_none()).then(|| (RESERVE.to_owned(), self.reserve.to_string())));
+        let interference = &self.interference;
+        options.extend((!interference.is_empty()).then(|| (INTERFERENCE.to_owned(), joined(interference))));
         options.extend(self.at_ticks.then(|| (AT_TICKS.to_owned(), "on".to_owned())));
         options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
         options

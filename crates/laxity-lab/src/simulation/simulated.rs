@@ -194,6 +194,7 @@ impl Simulation<'_> {
             at_ticks: self.mechanics.at_ticks,
             ordinary: self.ordinary.clone(),
             changes,
+            interference: &self.mechanics.interference,
             table: None,
         }
     }

@@ -11,11 +11,13 @@
 //! 5. CPUs: a job that runs stays; others take the CPU they ran on last if it is free, else the lowest one.
 //! 6. A job that is late and to abort does so where it runs; one that is given a CPU then has it for no time.
 //! 7. A throttled job whose replenishment is not in the future goes on, with the later deadline.
+//! 8. What runs on a CPU when that is taken stops, and competes for those that are there in the same instant.
 //!
 //! Complexity: O(j log j) per instant with j released jobs; memory holds the complete schedule.
 //! Source: the definition itself; servers: ackelman2018, 5.1, and Abeni and Buttazzo 1998.
 
 mod decisions;
+mod interference;
 mod timeline;
 
 use crate::definition::task_id;
@@ -66,6 +68,7 @@ pub fn scheduled_by(
         machine.release_jobs(now);
         machine.replenish(now);
         machine.record_misses(now);
+        machine.interfere(now);
         if decisions.decides(now) {
             machine.decide(now);
             while machine.abort_jobs(now) {
@@ -387,7 +390,8 @@ impl<'a> Machine<'a> {
             ready.sort_by_key(|job| {
                 (self.decisions.key(self.definition, job), self.decisions.tie(job), job.job)
             });
-            let cpus = self.decisions.cpus(self.definition, cluster);
+            let mut cpus = self.decisions.cpus(self.definition, cluster);
+            cpus.retain(|&cpu| self.is_there(cpu, now));
             let selected = self.decisions.selected(ready, cpus.len());
             let taken: Vec<u32> = selected.iter().filter_map(|job| job.running_on).collect();
             let mut free: Vec<u32> = cpus.into_iter().filter(|cpu| !taken.contains(cpu)).collect();
@@ -446,6 +450,7 @@ impl<'a> Machine<'a> {
                 at(spec.release.as_ns());
             }
         }
+        self.definition.interference().iter().filter_map(|one| one.next_change(now)).for_each(&mut at);
         for job in &self.active {
             at(job.deadline_abs_ns);
             at(job.has_budget_at);

@@ -16,6 +16,8 @@ impl Verification<'_> {
             "which is in another cluster"
         } else if on.dedicated {
             "which is dedicated and runs no task"
+        } else if on.taken {
+            "which something above the scheduler has"
         } else if of.affinity.as_ref().is_some_and(|affinity| !affinity.contains(on.cpu)) {
             "which is outside its affinity"
         } else {

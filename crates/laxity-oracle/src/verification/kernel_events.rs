@@ -50,6 +50,10 @@ impl Verification<'_> {
             self.incomplete(event);
             return;
         };
+        if self.trace.cpus[index].taken {
+            // Nothing can be pushed there.
+            return;
+        }
         let runs = self.trace.cpus[index].occupant.map(|runs| {
             let rank = self.order.rank(runs.task);
             (rank, self.trace.name(runs.task, runs.job))

@@ -11,6 +11,7 @@ mod deadlines;
 mod demand;
 mod enforcement;
 mod followed;
+mod interference;
 mod kernel_events;
 mod kernel_work;
 mod late;
@@ -154,6 +155,7 @@ impl<'a> Verification<'a> {
             Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now_ns, &mut v.report)),
             BackgroundStart | BackgroundStop => self.other_work(event),
             BackgroundWait => self.other_work_waits(event),
+            Withdraw | Restore => self.interferes(event),
             Promote => self.turns_real_time(event),
             Demote => self.with_job_on_cpu(event, |v, job, cpu| v.turns_ordinary(job, cpu)),
             ServerPeriod => self.server_period(event),
@@ -190,6 +192,7 @@ impl<'a> Verification<'a> {
         }
         self.budgets.finish(&self.trace, end, &mut self.report);
         self.periods.finish(&self.trace, end, &mut self.report);
+        self.finish_interference(end);
         for task in (0..).take(self.trace.tasks.len()) {
             for place in 0..self.trace.tasks[task as usize].pending.len() {
                 let of = &self.trace.tasks[task as usize];

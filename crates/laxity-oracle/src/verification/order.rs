@@ -367,7 +367,8 @@ impl Order {
         // An equal that runs yields to none where ties are free.
         let own = if self.clusters[cluster as usize].free_ties { NONE } else { task };
         let rank = (false, self.tasks[task as usize].key, own);
-        let candidates = trace.task_cpus[cluster as usize].iter().filter_map(|&index| {
+        let there = |&&index: &&u32| !trace.cpus[index as usize].taken;
+        let candidates = trace.task_cpus[cluster as usize].iter().filter(there).filter_map(|&index| {
             let cpu = &trace.cpus[index as usize];
             let rank = match cpu.occupant {
                 None => (true, u64::MAX, NONE),

@@ -85,6 +85,9 @@ pub(super) struct CpuTrace {
     pub cpu: u32,
     pub cluster: u32,
     pub dedicated: bool,
+    /// Something above the scheduler has it, and how often that has begun.
+    pub taken: bool,
+    pub withdrawals: u64,
     pub rate: Rate,
     pub occupant: Option<Occupant>,
     pub kernel_work: KernelWork,
@@ -161,7 +164,16 @@ impl<'a> TraceState<'a> {
                 }
                 let cluster = task_id(cluster);
                 let kernel_work = KernelWork::default();
-                cpus.push(CpuTrace { cpu, cluster, dedicated, rate, occupant: None, kernel_work });
+                cpus.push(CpuTrace {
+                    cpu,
+                    cluster,
+                    dedicated,
+                    taken: false,
+                    withdrawals: 0,
+                    rate,
+                    occupant: None,
+                    kernel_work,
+                });
             }
             task_cpus.push(of_tasks);
         }

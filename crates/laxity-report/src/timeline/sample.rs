@@ -90,6 +90,8 @@ pub(crate) fn events_of_every_kind() -> Vec<Event> {
         (25_500, BackgroundStart, Some(0), Some(1), Some(3), None),
         (26_000, BackgroundStop, Some(0), Some(1), Some(3), None),
         (26_000, Promote, Some(0), Some(1), Some(3), None),
+        (26_500, Withdraw, Some(1), None, None, None),
+        (27_000, Restore, Some(1), None, None, None),
     ];
     events().into_iter().chain(late.iter().map(event)).collect()
 }

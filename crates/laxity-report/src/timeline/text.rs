@@ -214,6 +214,8 @@ impl Words<'_> {
             EventKind::Demote => format!("{job} and what follows it are background work"),
             EventKind::ServerPeriod => format!("the server begins a period of{}", self.span(event)),
             EventKind::ServerBudget => format!("the server's budget is{}", self.span(event)),
+            EventKind::Withdraw => "is taken by what is above the scheduler".to_owned(),
+            EventKind::Restore => "is there again".to_owned(),
             EventKind::Abort => format!("{job} is aborted"),
             EventKind::Skip => format!("{job} is skipped"),
         }

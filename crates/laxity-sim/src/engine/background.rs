@@ -416,6 +416,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     /// No real-time task has the CPU, or is about to.
     pub(super) fn background_may_have(&mut self, core: u32) {
+        if self.is_taken(core) {
+            return;
+        }
         if let Some(background) = &mut self.background
             && background.on_core[core as usize] == NONE
         {

@@ -43,6 +43,10 @@ pub(super) enum Work {
     Switch,
     /// A timer tick.
     Tick,
+    /// Something above the scheduler takes the CPU: what that decides (`interference.rs`).
+    Withdraw,
+    /// The CPU is there again.
+    Restore,
 }
 
 /// What is to come.
@@ -179,7 +183,7 @@ impl CellKernel {
     fn cost_of(&self, work: Work) -> (&Prepared, EventKind) {
         match work {
             Work::Release(_) | Work::Timer => (&self.release, EventKind::ReleaseOverhead),
-            Work::Complete(_) | Work::Exhaust | Work::Reschedule => {
+            Work::Complete(_) | Work::Exhaust | Work::Reschedule | Work::Withdraw | Work::Restore => {
                 (&self.scheduling, EventKind::SchedulingOverhead)
             }
             Work::Message => (&self.dsp, EventKind::DspOverhead),
@@ -250,6 +254,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn kernel_reschedule(&mut self, cpu: u32) {
         let now = self.now_ns;
         self.kernel().plan(now, Coming::Arrives { cpu, work: Work::Reschedule, from: NONE });
+    }
+
+    /// A CPU is taken, or comes back.
+    pub(super) fn kernel_interferes(&mut self, cpu: u32, work: Work) {
+        let now = self.now_ns;
+        self.kernel().plan(now, Coming::Arrives { cpu, work, from: NONE });
     }
 
     /// The release timer of a cell has come: interrupts, each on the CPU whose timer it is.
@@ -335,7 +345,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             Work::Release(_) | Work::Timer => PolicyEvent::Release,
             Work::Complete(_) => PolicyEvent::Complete,
             Work::Exhaust => PolicyEvent::Exhaust,
-            Work::Reschedule => PolicyEvent::Reschedule,
+            Work::Reschedule | Work::Withdraw | Work::Restore => PolicyEvent::Reschedule,
             Work::Message => PolicyEvent::Message,
             Work::Step(locks) => return locks,
             Work::Switch | Work::Tick => return Locks::NONE,
@@ -367,6 +377,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 instance.message(local, now);
             }
             Work::Step(_) => instance.step(local, now),
+            Work::Withdraw => self.take_away(cpu),
+            Work::Restore => {
+                self.give_back(cpu);
+                self.kernel().cores[cpu as usize].decides = true;
+            }
             Work::Reschedule => return self.kernel_decides(cpu),
             Work::Switch | Work::Tick => return self.leave(cpu),
         }
@@ -385,6 +400,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let core = &mut self.kernel().cores[cpu as usize];
         core.decides = false;
         core.own_kick = false;
+        if self.is_taken(cpu) {
+            return self.leave(cpu);
+        }
         let task = self.reschedule(cpu);
         self.arm(self.cpus[cpu as usize].cell as usize);
         self.cpus[cpu as usize].decided = task;
@@ -457,7 +475,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     /// An event on a CPU that is about no job.
-    fn emit_on(&mut self, kind: EventKind, cpu: u32, argument: Option<u64>) {
+    pub(super) fn emit_on(&mut self, kind: EventKind, cpu: u32, argument: Option<u64>) {
         if O::EVENTS {
             let cpu = Some(self.cpus[cpu as usize].number);
             self.observer.event(Event { time_ns: self.now_ns, kind, cpu, task: None, job: None, argument });

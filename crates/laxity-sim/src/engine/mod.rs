@@ -2,9 +2,9 @@
 //!
 //! 1. Time is integer ns. Work is counted in units of 1/L ns at speed 1, where L makes every CPU's speed a whole number
 //!    of units per ns: progress is exact on any mixture of speeds, and a job ends at the first whole ns at which no work is left.
-//! 2. Events of one instant are in a total order: completions and exhausted budgets by CPU, then release timers by
-//!    cell, then what the kernel does by the order in which it was asked for (or as the interleaving seed draws), then
-//!    the switches of the CPUs that were asked to reschedule.
+//! 2. Events of one instant are in a total order: completions and exhausted budgets by CPU, then release timers by cell,
+//!    then CPUs that are taken or come back, then what the kernel does by the order in which it was asked for (or as the
+//!    interleaving seed draws), then the switches of the CPUs that were asked to reschedule.
 //! 3. With all costs zero, decisions take no time and every CPU follows its link at the end of the instant: the schedule
 //!    is the textbook's. With costs, the kernel's work takes CPUs and locks for a time (`kernel.rs`).
 //! 4. A job that is late stops or goes on as its program decides, not the scheduler (`late.rs`): it does so while it has a CPU.
@@ -14,6 +14,7 @@ mod background;
 mod caches;
 mod calendar;
 mod changes;
+mod interference;
 mod kernel;
 mod late;
 mod masks;
@@ -34,6 +35,7 @@ use background::{BackgroundWork, Phase};
 use caches::Caches;
 use calendar::{Calendar, NEVER};
 use changes::{Lives, members_of_every_core};
+use interference::Interferences;
 use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
@@ -129,6 +131,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     late: Late,
     /// Present when tasks enter and leave.
     lives: Option<Box<Lives>>,
+    /// Present when something above the scheduler takes CPUs.
+    interference: Option<Box<Interferences>>,
 }
 
 /// Simulates; what happens goes to the observer. `interrupt` ends it early.
@@ -158,6 +162,7 @@ fn is_ideal(setup: &Setup<'_>) -> bool {
         && setup.budget_mode == BudgetMode::Off
         && setup.on_miss == OnMiss::Continue
         && !setup.at_ticks
+        && setup.interference.is_empty()
 }
 
 impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
@@ -254,6 +259,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             caches: Caches::of(setup, scale)?.map(Box::new),
             late: Late::new(setup.on_miss, setup.set.tasks().len()),
             lives: Lives::of(setup)?,
+            interference: Interferences::of(setup),
         })
     }
 
@@ -349,10 +355,11 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     #[inline]
     fn next_instant(&self) -> u64 {
         let time = self.clocks.next_instant().min(self.timers.next_instant());
-        match &self.kernel {
-            Some(kernel) if !IDEAL => time.min(kernel.next_instant()),
-            _ => time,
+        if IDEAL {
+            return time;
         }
+        let kernel = self.kernel.as_ref().map_or(NEVER, |kernel| kernel.next_instant());
+        time.min(kernel).min(self.interference.as_ref().map_or(NEVER, |those| those.next_instant()))
     }
 
     /// Everything that happens now.
@@ -386,6 +393,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         if O::EVENTS {
             self.watch_until(self.now_ns, true);
         }
+        self.interference_due();
         if self.has_kernel() {
             self.kernel_instant();
         } else {

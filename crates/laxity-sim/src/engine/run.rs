@@ -299,6 +299,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     #[inline]
     fn decide(&mut self, cpu: u32) {
+        if self.is_taken(cpu) {
+            self.cpus[cpu as usize].decided = NONE;
+            return;
+        }
         if self.counts_use() {
             self.account(cpu as usize);
         }

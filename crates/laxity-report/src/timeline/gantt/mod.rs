@@ -11,7 +11,8 @@
 //! ```
 //!
 //! 1. A column is a round span of time. It shows the job that has the CPU for most of the time that any has it, however
-//!    short; `#` if kernel work takes more than half of the column; idle if no job ran in it at all.
+//!    short; `#` if kernel work takes more than half of the column, `x` if something above the scheduler
+//!    has the CPU; idle if nothing ran in it at all.
 //! 2. In the row of a task, `^` is a release, `v` a deadline, both together `|`, and `!` a deadline missed. Below it, a
 //!    digit is the CPU on which the task runs, and `-` a job that waits.
 

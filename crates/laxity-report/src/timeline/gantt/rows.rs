@@ -32,6 +32,7 @@ struct Glyphs {
     idle: char,
     kernel: char,
     background: char,
+    taken: char,
     waiting: char,
     release: char,
     deadline: char,
@@ -44,6 +45,7 @@ const ASCII: Glyphs = Glyphs {
     idle: '.',
     kernel: '#',
     background: '~',
+    taken: 'x',
     waiting: '-',
     release: '^',
     deadline: 'v',
@@ -56,6 +58,7 @@ const UNICODE: Glyphs = Glyphs {
     idle: '·',
     kernel: '▒',
     background: '~',
+    taken: '×',
     waiting: '╌',
     release: '↑',
     deadline: '↓',
@@ -63,6 +66,14 @@ const UNICODE: Glyphs = Glyphs {
     miss: '✗',
     tick: '│',
 };
+
+/// What a column of a CPU may show, in the order in which equal shares go.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    Job,
+    Background,
+    Taken,
+}
 
 /// A character and its escape sequence, if it has one.
 type Glyph = (char, &'static str);
@@ -210,19 +221,21 @@ impl<'a> Chart<'a> {
         let kernel_ns: u64 =
             shares.iter().filter(|(what, _)| matches!(what, Activity::Kernel(_))).map(|(_, ns)| ns).sum();
         // The task with the largest share; of equal ones the lower id.
-        let mut tasks: BTreeMap<(bool, u32), u64> = BTreeMap::new();
+        let mut tasks: BTreeMap<(Shown, u32), u64> = BTreeMap::new();
         for (what, ns) in shares {
             match *what {
-                Activity::Job { task, .. } => *tasks.entry((false, task)).or_default() += ns,
-                Activity::Background { task } => *tasks.entry((true, task)).or_default() += ns,
+                Activity::Job { task, .. } => *tasks.entry((Shown::Job, task)).or_default() += ns,
+                Activity::Background { task } => *tasks.entry((Shown::Background, task)).or_default() += ns,
+                Activity::Taken => *tasks.entry((Shown::Taken, 0)).or_default() += ns,
                 Activity::Kernel(_) => {}
             }
         }
         let dominant = tasks.into_iter().rev().max_by_key(|(_, ns)| *ns);
         match dominant {
             _ if kernel_ns > columns.span_ns / 2 => (self.glyphs.kernel, FAINT),
-            Some(((true, _), _)) => (self.glyphs.background, FAINT),
-            Some(((false, task), _)) => (symbol(task), color(task)),
+            Some(((Shown::Taken, _), _)) => (self.glyphs.taken, FAINT),
+            Some(((Shown::Background, _), _)) => (self.glyphs.background, FAINT),
+            Some(((Shown::Job, task), _)) => (symbol(task), color(task)),
             None => (self.glyphs.idle, FAINT),
         }
     }
@@ -287,6 +300,9 @@ impl<'a> Chart<'a> {
         if has(|activity| matches!(activity, Activity::Background { .. })) {
             items.push(format!("{} background", glyphs.background));
         }
+        if has(|activity| matches!(activity, Activity::Taken)) {
+            items.push(format!("{} taken", glyphs.taken));
+        }
         items.push(format!("{} idle", glyphs.idle));
         if self.options.tasks {
             items.push(format!("{} release", glyphs.release));
@@ -331,7 +347,7 @@ fn merged(present: char, mark: char, glyphs: &Glyphs) -> char {
 fn task_of(activity: Activity) -> Option<u32> {
     match activity {
         Activity::Job { task, .. } => Some(task),
-        Activity::Background { .. } | Activity::Kernel(_) => None,
+        Activity::Background { .. } | Activity::Taken | Activity::Kernel(_) => None,
     }
 }
 

@@ -98,13 +98,14 @@ laxity_seeds::properties! {
             for (column, shown) in row.iter().enumerate() {
                 let start = window.0 + u64::try_from(column).expect("small") * columns.span_ns;
                 let stop = (start + columns.span_ns).min(to);
-                let (mut kernel, mut ran_ns) = (0, BTreeMap::<(bool, u32), u64>::new());
+                let (mut kernel, mut ran_ns) = (0, BTreeMap::<(u8, u32), u64>::new());
                 for ns in start..stop {
                     for segment in all.iter().filter(|s| s.cpu == cpu && s.from_ns <= ns && ns < s.to_ns) {
                         match segment.activity {
                             Activity::Kernel(_) => kernel += 1,
-                            Activity::Job { task, .. } => *ran_ns.entry((false, task)).or_default() += 1,
-                            Activity::Background { task } => *ran_ns.entry((true, task)).or_default() += 1,
+                            Activity::Job { task, .. } => *ran_ns.entry((0, task)).or_default() += 1,
+                            Activity::Background { task } => *ran_ns.entry((1, task)).or_default() += 1,
+                            Activity::Taken => *ran_ns.entry((2, 0)).or_default() += 1,
                         }
                     }
                 }
@@ -112,8 +113,9 @@ laxity_seeds::properties! {
                 // The first of those with the most.
                 let expected = match ran_ns.iter().find(|(_, ns)| **ns == most) {
                     _ if kernel > columns.span_ns / 2 => '#',
-                    Some(((true, _), _)) => '~',
-                    Some(((false, task), _)) => char::from(b"ABCD"[usize::try_from(*task).expect("small")]),
+                    Some(((2, _), _)) => 'x',
+                    Some(((1, _), _)) => '~',
+                    Some(((_, task), _)) => char::from(b"ABCD"[usize::try_from(*task).expect("small")]),
                     None => '.',
                 };
                 prop_assert_eq!(*shown, expected, "cpu{} column {} of\n{}", cpu, column, drawn);

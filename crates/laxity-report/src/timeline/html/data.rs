@@ -3,8 +3,8 @@
 //! A number is its zigzag code in groups of 7 bits, the lowest first, all but the last with the high bit set. Streams,
 //! in this order (the script reads them in the same):
 //! - for each CPU, twice (tasks; kernel work): how many segments; for each the gap after the one before, the
-//!   length, and what: twice the index of the task, plus 1 in the background, then the number of the job less
-//!   the last one of that task; or the index of the kind of overhead;
+//!   length, and what: twice the index of the task, plus 1 in the background, -1 where the CPU is taken, then the number of
+//!   the job less the last one of that task; or the index of the kind of overhead;
 //! - for each task: how many jobs (of a task without a row: those that missed); for each the number less the one before,
 //!   flags (1 release, 2 deadline, 4 completion or abort, 8 missed, 16 aborted), and, as the flags say, the gap between its
 //!   release and the one before less the gap before; deadline less release, less the same of the job before; completion less
@@ -52,7 +52,7 @@ impl Data {
             (0..cpus).chain(window.segments.iter().map(|segment| segment.cpu)).collect();
         let ran = window.segments.iter().filter_map(|segment| match segment.activity {
             Activity::Job { task, .. } => Some(task),
-            Activity::Background { .. } | Activity::Kernel(_) => None,
+            Activity::Background { .. } | Activity::Taken | Activity::Kernel(_) => None,
         });
         let ids: BTreeSet<u32> = ran.chain(window.jobs.iter().map(|job| job.task)).collect();
         let places: BTreeMap<u32, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
@@ -154,6 +154,7 @@ impl Numbers {
                         self.push(i128::from(job) - i128::from(before));
                     }
                     Activity::Background { task } => self.push(2 * i128::from(task) + 1),
+                    Activity::Taken => self.push(-1),
                     Activity::Kernel(kind) => {
                         self.count(overheads.iter().position(|other| *other == kind).unwrap_or(0));
                     }

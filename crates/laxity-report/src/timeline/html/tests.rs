@@ -71,12 +71,16 @@ fn decoded(data: &Value, ids: &[u32]) -> Vec<Segment> {
             for _ in 0..numbers.next() {
                 let from_ns = end_ns + numbers.next();
                 end_ns = from_ns + numbers.next();
-                let what = usize::try_from(numbers.next()).expect("an index");
+                let what = numbers.next();
+                let taken = what < 0;
+                let what = usize::try_from(what.max(0)).expect("an index");
                 let activity = if kernel {
                     let name = data["overheads"][what].as_str().expect("a name");
                     Activity::Kernel(
                         EventKind::ALL.into_iter().find(|kind| kind.name() == name).expect("a kind"),
                     )
+                } else if taken {
+                    Activity::Taken
                 } else if what % 2 == 1 {
                     Activity::Background { task: u32::try_from(what / 2).expect("few") }
                 } else {

@@ -135,6 +135,11 @@ impl<'a, W: Write> Trace<'a, W> {
             Activity::Background { task } => {
                 (self.tracks.cpu(segment.cpu, &mut self.packets)?, format!("background task {task}"), None)
             }
+            Activity::Taken => (
+                self.tracks.cpu(segment.cpu, &mut self.packets)?,
+                "taken from the scheduler".to_owned(),
+                None,
+            ),
             Activity::Kernel(kind) => {
                 (self.tracks.kernel(segment.cpu, &mut self.packets)?, kind.name().to_owned(), None)
             }

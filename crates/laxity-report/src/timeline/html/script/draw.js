@@ -65,7 +65,7 @@ function taskColor(place) { return palette[place % palette.length]; }
 function drawCpu(context, { cpu, height }, top) {
   const { run, kernel } = cpu, background = { fill: colors.wait, ink: colors.ink };
   const color = (k) => (run.what[k] % 2 ? background : taskColor(run.what[k] / 2));
-  const label = (k) => (run.what[k] % 2 ? "background task " + (run.what[k] - 1) / 2 : jobName(run.what[k] / 2, run.job[k]));
+  const label = (k) => (run.what[k] % 2 ? otherWork(run.what[k]) : jobName(run.what[k] / 2, run.job[k]));
   boxes(context, run, top + 3, height - 6, color, label);
   boxes(context, kernel, top + height - 8, 5, () => ({ fill: colors.kernel }));
 }

@@ -44,12 +44,15 @@ function within(run, ns) {
   return k < run.from.length && run.from[k] <= ns ? k : -1;
 }
 
+/** What has a CPU that no job has. */
+function otherWork(what) { return what < 0 ? "taken from the scheduler" : "background task " + (what - 1) / 2; }
+
 function wordsOfCpu({ run, kernel }, label, ns) {
   const k = within(run, ns), o = within(kernel, ns), lines = [];
   if (o >= 0) lines.push(header.overheads[kernel.what[o]] + " " + spanWords(kernel, o));
   if (k >= 0) {
-    const what = run.what[k], background = what % 2 === 1, place = (what - (background ? 1 : 0)) / 2;
-    lines.push((background ? "background task " + place : jobName(place, run.job[k])) + " on " + label);
+    const what = run.what[k], background = what % 2 !== 0, place = (what - (background ? 1 : 0)) / 2;
+    lines.push((background ? otherWork(what) : jobName(place, run.job[k])) + " on " + label);
     lines.push("runs " + spanWords(run, k));
     if (!background) lines.push(jobWords(place, run.job[k]));
   }
