@@ -6,7 +6,7 @@ use super::{
 };
 use clap::Args;
 use laxity_lab::schedulers::Configuration;
-use laxity_model::{BudgetMode, Demand, Duration, OnMiss};
+use laxity_model::{BudgetMode, Demand, Duration, Interference, OnMiss};
 use std::path::PathBuf;
 
 /// `laxity simulate`.
@@ -104,6 +104,12 @@ pub struct SimulateArguments {
     /// The time within which the reserve is granted; default: 1s
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", value_parser = reserve_window)]
     pub reserve_period: Option<Duration>,
+    /// What takes a CPU from the scheduler, and when: CPU@FROM+LENGTH[/PERIOD]; may be given several times
+    ///
+    /// As in 1@10ms+2ms, once, or 1@10ms+2ms/50ms, again every 50 ms: an interrupt that lasts, or a thread of a class above. No task
+    /// runs on the CPU then; the scheduler is told, as `laxity load` tells it. Times are of the simulation. No proof counts it.
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "WHEN", value_parser = value::<Interference>)]
+    pub interference: Vec<Interference>,
     /// What real-time tasks are below
     #[command(flatten)]
     pub below: ServerArguments,

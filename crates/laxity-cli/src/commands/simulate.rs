@@ -139,6 +139,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
                 arguments.reserve,
                 arguments.reserve_period.unwrap_or(Reserve::WINDOW),
             )?,
+            interference: arguments.interference.clone(),
             at_ticks: arguments.at_ticks,
         },
         out: arguments.out.clone(),
