@@ -45,7 +45,7 @@ fn kept_schedules_say_when_a_cpu_is_taken_and_are_verified() {
         assert!(done.status.success(), "{scheduler}: {}", words(&done));
         let path = out.join("manifest.json");
         let manifest = json_file(&path);
-        assert_eq!(manifest["options"]["interference"], "0@1ms+9ms/20ms; 1@10500us+9ms/20ms");
+        assert_eq!(manifest["options"]["interference"], "0@1ms+9ms/20ms; 1@10.5ms+9ms/20ms");
         let notes = manifest["runs"][0]["notes"].to_string();
         assert!(notes.contains("which no proof and no admission counts"), "{notes}");
         let verified = verify(&out);

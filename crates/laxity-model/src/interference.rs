@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn reads_what_it_writes() {
-        for text in ["1@10ms+2ms", "0@0ns+1ns", "17@1500ns+2us/50ms"] {
+        for text in ["1@10ms+2ms", "0@0ns+1ns", "17@1.5us+2us/50ms"] {
             assert_eq!(of(text).to_string(), text);
         }
     }

@@ -68,7 +68,7 @@ const MUTANTS: [Mutant; 10] = [
         Policy::PushPull,
         "push_pull.h",
         "\tlx_cpu(s, cpu)->withdrawn = 0;\n\tlx_push_pull_vacate(s, cpu, LX_NONE);",
-        "\tlx_cpu(s, cpu)->withdrawn = 0;",
+        "\tlx_cpu(s, cpu)->withdrawn = 0;\n\tlx_run_queue_publish(s, cpu);",
     ),
     mutant(
         "the DSP is not told that a client is taken",

@@ -45,7 +45,9 @@ fn each_function_that_a_policy_calls_is_in_the_table_and_no_other() {
             .filter(|need| need.kind == Kind::Function && need.is_of(Some(policy)))
             .flat_map(|need| need.names.iter().map(|(name, _)| (*name).to_owned()))
             .collect();
-        let calls = called(object);
+        let mut calls = called(object);
+        // A variable, which programs do without where types do not have it.
+        calls.remove("runqueues");
         assert!(!calls.is_empty(), "{policy}: its symbols were not found");
         assert_eq!(calls, in_table, "{policy}: left what the object calls, right what needs.rs says");
     }
