@@ -209,7 +209,7 @@ fn policies_that_decide_the_same_still_do() {
     }
 }
 
-/// Whoever watches does not matter, nor do intervals that begin after everything is over.
+/// Whether events are watched changes no job.
 #[test]
 fn watching_changes_nothing() {
     for seed in laxity_seeds::seeds!(0..100) {

@@ -167,7 +167,7 @@ static int handle_message(struct host *h, u32 cpu)
 		return -1;
 	if (found)
 		return mailboxes_fair(h, read);
-	/* What became of a client may have been seen before it was asked for. */
+	/* The DSP may have looked at the client before this message asks it to. */
 	return h->notices && h->notices-- ? 0 : fail(h, "no message", found, cpu);
 }
 
