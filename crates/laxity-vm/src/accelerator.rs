@@ -1,4 +1,8 @@
-//! What executes the machine's instructions: the processor (KVM) or QEMU's emulation (TCG).
+//! What executes the machine's instructions, and what its clocks go by: the processor (KVM) or QEMU's emulation (TCG), by the host's
+//! time or by the count of its instructions.
+//!
+//! Emulated processors that go by the host's time stand still for as long as the host and the other processors please, some 10 ms,
+//! and jobs miss their deadlines for it. Where time is counted, they stand still for as long as [`crate::turns`] allows.
 //!
 //! That /dev/kvm opens does not mean that a stock kernel boots with it: some hosts offer a KVM that executes only
 //! prepared guests. So it is tried, and the outcome is kept for this host kernel and this QEMU.
@@ -17,24 +21,44 @@ const OUTCOME: &str = "kvm.json";
 pub enum Accelerator {
     /// The processor.
     Kvm,
-    /// QEMU, by translation.
+    /// QEMU, by translation; time is the host's.
     Tcg,
+    /// QEMU, by translation; time is the number of instructions.
+    Counted,
 }
 
 /// What is to execute instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Acceleration {
-    /// KVM where it works, else TCG.
+    /// KVM where it works, else counted.
     #[default]
     Auto,
+    /// KVM where it works, else TCG by the host's time: for processors of unequal speed, and for how long something takes.
+    HostTime,
     /// KVM or nothing.
     Kvm,
-    /// TCG.
+    /// TCG by the host's time.
     Tcg,
+    /// TCG by counted instructions.
+    Counted,
+}
+
+impl Acceleration {
+    /// What executes instructions if it is not KVM.
+    pub fn emulated(self) -> Accelerator {
+        match self {
+            Acceleration::Auto | Acceleration::Counted => Accelerator::Counted,
+            Acceleration::HostTime | Acceleration::Kvm | Acceleration::Tcg => Accelerator::Tcg,
+        }
+    }
 }
 
 /// Names from other tools.
-const OTHER_NAMES: &[(&str, &str)] = &[("qemu", "`tcg` (emulation)"), ("none", "`tcg` (emulation)")];
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("qemu", "`counted` (emulation)"),
+    ("none", "`counted` (emulation)"),
+    ("icount", "`counted` (instructions are counted)"),
+];
 
 impl FromStr for Acceleration {
     type Err = Diagnostic;
@@ -44,7 +68,10 @@ impl FromStr for Acceleration {
             "auto" => Ok(Acceleration::Auto),
             "kvm" => Ok(Acceleration::Kvm),
             "tcg" => Ok(Acceleration::Tcg),
-            _ => Err(Names::of("accelerator", &["auto", "kvm", "tcg"]).or(OTHER_NAMES).unknown(text)),
+            "counted" => Ok(Acceleration::Counted),
+            _ => Err(Names::of("accelerator", &["auto", "kvm", "counted", "tcg"])
+                .or(OTHER_NAMES)
+                .unknown(text)),
         }
     }
 }
@@ -55,6 +82,11 @@ struct BootOutcome {
     /// The host kernel and QEMU that it was found with.
     host: String,
     works: bool,
+}
+
+/// Whether [`Acceleration::Auto`] would try KVM with this QEMU.
+pub fn kvm_may_work(qemu: &str) -> bool {
+    Experience::with(qemu).first(Acceleration::Auto) == Ok(Accelerator::Kvm)
 }
 
 /// Finds out and remembers whether KVM works.
@@ -78,15 +110,17 @@ impl Experience {
     /// KVM is insisted on and cannot be opened.
     pub fn first(&self, wanted: Acceleration) -> Result<Accelerator> {
         match wanted {
-            Acceleration::Tcg => Ok(Accelerator::Tcg),
+            Acceleration::Tcg | Acceleration::Counted => Ok(wanted.emulated()),
             Acceleration::Kvm => match File::options().read(true).write(true).open(DEVICE) {
                 Ok(_) => Ok(Accelerator::Kvm),
                 Err(error) => Err(Diagnostic::environment(format!("cannot open {DEVICE}: {error}")).hint(
                     "leave --accel out to have the machine emulated; access needs root or the group kvm",
                 )),
             },
-            Acceleration::Auto if self.known() == Some(false) || !openable() => Ok(Accelerator::Tcg),
-            Acceleration::Auto => Ok(Accelerator::Kvm),
+            Acceleration::Auto | Acceleration::HostTime if self.known() == Some(false) || !openable() => {
+                Ok(wanted.emulated())
+            }
+            Acceleration::Auto | Acceleration::HostTime => Ok(Accelerator::Kvm),
         }
     }
 
@@ -125,7 +159,8 @@ mod tests {
         assert_eq!(here.known(), None);
         here.keep(false);
         assert_eq!(here.known(), Some(false));
-        assert_eq!(here.first(Acceleration::Auto), Ok(Accelerator::Tcg));
+        assert_eq!(here.first(Acceleration::Auto), Ok(Accelerator::Counted));
+        assert_eq!(here.first(Acceleration::HostTime), Ok(Accelerator::Tcg));
         assert_eq!(experience("6.19, QEMU 7.2").known(), None);
         here.keep(true);
         assert_eq!(here.known(), Some(true));

@@ -41,11 +41,6 @@ impl Tail {
         self.line_with(words).is_some()
     }
 
-    /// The last line.
-    pub fn last_line(&self) -> Option<String> {
-        self.lines().pop()
-    }
-
     /// Its last lines, or those around the first sign of trouble, indented, as an appendix to a message.
     pub fn shown(&self) -> String {
         let mut lines = self.lines();

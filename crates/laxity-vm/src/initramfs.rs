@@ -295,7 +295,6 @@ mod tests {
             environment: Vec::new(),
             watched: Vec::new(),
             examine: false,
-            alone: false,
         }
     }
 

@@ -8,8 +8,9 @@
 //! The machine's first process is the calling program itself, so a program that uses this crate calls [`internal_role`]
 //! first of all, or names laxity as [`Settings::agent`].
 //!
-//! Limits: x86-64 only; the kernel needs its virtio console (or a UART) built in, as Debian's are. An emulated machine
-//! (no KVM) has no timing: order and invariants can be judged in it, times cannot.
+//! Limits: x86-64 only; the kernel needs its virtio console (or a UART) built in, as Debian's are. Without KVM the machine is
+//! emulated, and its time is the number of its instructions: schedules can be judged in it, how long something takes on real
+//! hardware cannot.
 
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
@@ -33,12 +34,13 @@ mod qemu;
 mod results;
 mod session;
 mod slowed;
+mod turns;
 mod version;
 
 pub use accelerator::{Acceleration, Accelerator};
 pub use agent::internal_role;
 pub use kernels::{KernelChoice, KnownKernel, known};
-pub use machine::{Ended, Order, Program, Settings, run};
+pub use machine::{Ended, Order, Program, Settings, counts_by_default, run};
 pub use preflight::{Preflight, Problem, preflight};
 pub use process::interrupted;
 pub use version::{KernelVersion, Line};

@@ -1,6 +1,6 @@
 //! From an order to its end: kernel, file system, boot, again if the emulation failed, and the command.
 
-use crate::accelerator::{Acceleration, Accelerator, Experience};
+use crate::accelerator::{Acceleration, Accelerator, Experience, kvm_may_work};
 use crate::agent::Errand;
 use crate::cache::Kernel;
 use crate::files::Travel;
@@ -63,8 +63,6 @@ pub struct Settings {
     pub any_kernel: bool,
     /// What executes its instructions.
     pub acceleration: Acceleration,
-    /// Count instructions instead of time.
-    pub deterministic: bool,
     /// More for the kernel's command line.
     pub append: Vec<String>,
     /// How long a boot may take.
@@ -86,9 +84,8 @@ impl Settings {
             kernel: KernelChoice::default(),
             any_kernel: false,
             acceleration: Acceleration::Auto,
-            deterministic: false,
             append: Vec::new(),
-            boot_timeout: Duration::from_secs(60),
+            boot_timeout: Duration::from_secs(180),
             timeout: Duration::from_secs(600),
             verbose: false,
         }
@@ -108,6 +105,14 @@ pub struct Ended {
     pub accelerator: Accelerator,
     /// From the start of QEMU to the start of the command.
     pub boot: Duration,
+}
+
+/// Whether a machine's time is the count of its instructions by default, because KVM does not work here.
+///
+/// # Errors
+/// There is no QEMU.
+pub fn counts_by_default() -> Result<bool> {
+    Ok(!kvm_may_work(&qemu::version(&qemu::find()?)))
 }
 
 /// Runs a command in a machine. `interrupt` becoming true interrupts the command; a second time, it stops the machine.
@@ -141,8 +146,8 @@ pub fn run(
     let boot = session.booted_in();
     let kind = match accelerator {
         Accelerator::Kvm => "KVM",
-        Accelerator::Tcg if settings.deterministic => "instruction counting",
-        Accelerator::Tcg => "emulated",
+        Accelerator::Counted => "emulated, time is counted instructions",
+        Accelerator::Tcg => "emulated by this machine's time",
     };
     let cpus = settings.cpus;
     audience.words(&format!(
@@ -182,7 +187,6 @@ fn errand(order: &Order, settings: &Settings, kernel: &Kernel, travel: &Travel) 
         environment: defaults.into_iter().chain(order.environment.iter().cloned()).collect(),
         watched: travel.watched.clone(),
         examine: kernel.preflight.not_examined.is_some() && !settings.any_kernel,
-        alone: settings.deterministic,
     }
 }
 
@@ -215,7 +219,11 @@ struct Machine<'a> {
 impl Machine<'_> {
     /// Boots, with KVM if that may work, else emulated and several times if need be.
     fn boot(&self, audience: &mut dyn Audience, interrupt: &AtomicBool) -> Result<(Session, Accelerator)> {
-        let wanted = if self.settings.deterministic { Acceleration::Tcg } else { self.settings.acceleration };
+        let wanted = match self.settings.acceleration {
+            // Processors of counted machines are equally fast.
+            Acceleration::Auto if !self.settings.cpu_speeds.is_empty() => Acceleration::HostTime,
+            wanted => wanted,
+        };
         let experience = Experience::with(&qemu::version(&self.qemu));
         if experience.first(wanted)? == Accelerator::Kvm {
             // A machine that has booted with it before is given its time.
@@ -240,16 +248,22 @@ impl Machine<'_> {
                 }
             }
         }
-        self.boot_emulated(audience, interrupt).map(|session| (session, Accelerator::Tcg))
+        let emulated = wanted.emulated();
+        self.boot_emulated(emulated, audience, interrupt).map(|session| (session, emulated))
     }
 
-    fn boot_emulated(&self, audience: &mut dyn Audience, interrupt: &AtomicBool) -> Result<Session> {
+    fn boot_emulated(
+        &self,
+        emulated: Accelerator,
+        audience: &mut dyn Audience,
+        interrupt: &AtomicBool,
+    ) -> Result<Session> {
         let mut tried = 0;
         loop {
             tried += 1;
             // A kernel that does not start as it is may do so in the usual way.
             let image = self.kernel.unpacked.as_ref().filter(|_| tried == 1).unwrap_or(&self.kernel.path);
-            match self.boot_once(Accelerator::Tcg, image, self.settings.boot_timeout, audience, interrupt)? {
+            match self.boot_once(emulated, image, self.settings.boot_timeout, audience, interrupt)? {
                 Ok(session) => return Ok(session),
                 // With one processor the emulation is not to blame.
                 Err(failure)
@@ -259,7 +273,7 @@ impl Machine<'_> {
                 {
                     audience.words(&format!("vm: {}; trying again ({} of {BOOTS})", failure.why, tried + 1));
                 }
-                Err(failure) => return Err(self.refuse(&failure, Accelerator::Tcg)),
+                Err(failure) => return Err(self.refuse(&failure, emulated)),
             }
         }
     }
@@ -279,7 +293,6 @@ impl Machine<'_> {
             cpus: self.settings.cpus,
             memory_mib: self.settings.memory_mib,
             accelerator,
-            counted: self.settings.deterministic,
             kernel: image,
             append: &self.settings.append,
             verbose: self.settings.verbose,
@@ -296,10 +309,12 @@ impl Machine<'_> {
     fn refuse(&self, failure: &BootFailure, accelerator: Accelerator) -> Diagnostic {
         let hint = match accelerator {
             Accelerator::Kvm => "leave --accel out to have the machine emulated",
-            Accelerator::Tcg if failure.too_slow => {
+            Accelerator::Tcg | Accelerator::Counted if failure.too_slow => {
                 "--boot-timeout gives it more time; --console shows what it does"
             }
-            Accelerator::Tcg => "--console shows what it does; --kernel-line 6.18 is known to boot",
+            Accelerator::Tcg | Accelerator::Counted => {
+                "--console shows what it does; --kernel-line 6.18 is known to boot"
+            }
         };
         Diagnostic::environment(format!(
             "kernel {} does not boot: {}{}",

@@ -1,9 +1,10 @@
 //! QEMU: its command line, and the process.
 
 use crate::accelerator::Accelerator;
-use crate::agent::{AGENT_COMMAND, AGENT_FILE, PORT_NAME};
+use crate::agent::{AGENT_ALONE, AGENT_COMMAND, AGENT_FILE, PORT_NAME};
 use crate::archive::find_program;
 use crate::process::Tied;
+use crate::turns::Turns;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::fs::File;
@@ -33,8 +34,6 @@ pub struct Hardware<'a> {
     pub memory_mib: u64,
     /// What executes its instructions.
     pub accelerator: Accelerator,
-    /// Count instructions instead of time.
-    pub counted: bool,
     /// The kernel image.
     pub kernel: &'a Path,
     /// More for the kernel's command line.
@@ -73,18 +72,28 @@ pub fn version(qemu: &Path) -> String {
     )
 }
 
-/// How several processors are emulated by the QEMU that says so of its version.
+/// A version of QEMU: its first two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32);
+
+impl Version {
+    /// The one that QEMU says.
+    pub fn in_words(said: &str) -> Option<Version> {
+        said.split_whitespace().find_map(|word| {
+            let (major, rest) = word.split_once('.')?;
+            let minor = rest.split('.').next()?;
+            Some(Version(major.parse().ok()?, minor.parse().ok()?))
+        })
+    }
+}
+
+/// How several processors are emulated at the same time.
 ///
 /// Before 8.1 it may translate instructions that another processor is writing at that moment, and execute a breakpoint that is
 /// not there any more; Linux writes one whenever it patches its own code, as it does where a scheduler is attached or
 /// detached, and panics. One thread for all processors has no such race.
-fn emulation(version: &str) -> &'static str {
-    let numbers = version.split_whitespace().find_map(|word| {
-        let (major, rest) = word.split_once('.')?;
-        let minor = rest.split('.').next()?;
-        Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
-    });
-    if numbers >= Some((8, 1)) { "tcg,thread=multi" } else { "tcg,thread=single" }
+fn emulation(version: Option<Version>) -> &'static str {
+    if version >= Some(Version(8, 1)) { "tcg,thread=multi" } else { "tcg,thread=single" }
 }
 
 /// Starts a machine. Its console is on QEMU's standard output.
@@ -100,8 +109,8 @@ pub fn start(qemu: &Path, hardware: &Hardware) -> Result<(Tied, Lines)> {
     };
     let ((port, port_inside), (uart, uart_inside)) = (pair()?, pair()?);
     let mut command = Command::new(qemu);
-    let emulation = emulation(&version(qemu));
-    command.args(arguments(hardware, emulation, port_inside.as_raw_fd(), uart_inside.as_raw_fd()));
+    let version = Version::in_words(&version(qemu));
+    command.args(arguments(hardware, version, port_inside.as_raw_fd(), uart_inside.as_raw_fd()));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     inherit(
         &mut command,
@@ -127,7 +136,7 @@ fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     unsafe { command.pre_exec(keep) };
 }
 
-fn arguments(hardware: &Hardware, emulation: &str, port: RawFd, uart: RawFd) -> Vec<String> {
+fn arguments(hardware: &Hardware, version: Option<Version>, port: RawFd, uart: RawFd) -> Vec<String> {
     let mut words: Vec<String> = [
         "-name",
         // Threads are called by the processors they are.
@@ -149,63 +158,67 @@ fn arguments(hardware: &Hardware, emulation: &str, port: RawFd, uart: RawFd) -> 
     add(&["-chardev", &format!("socket,id=uart,fd={uart}"), "-serial", "chardev:uart"]);
     add(&["-chardev", &format!("socket,id=port,fd={port}"), "-device", "virtio-serial-pci"]);
     add(&["-device", &format!("virtserialport,chardev=port,name={PORT_NAME}")]);
-    add(&["-smp", &hardware.cpus.to_string(), "-m", &format!("{}M", hardware.memory_mib)]);
-    match (hardware.counted, hardware.accelerator) {
-        (true, _) => {
+    add(&["-m", &format!("{}M", hardware.memory_mib)]);
+    let turns = (hardware.accelerator == Accelerator::Counted).then(|| Turns::of(hardware.cpus, version));
+    let cpus = hardware.cpus.to_string();
+    match hardware.accelerator {
+        Accelerator::Counted => {
             // Two nanoseconds an instruction; idle time passes at once. The same random numbers every time.
             add(&["-accel", "tcg,thread=single", "-icount", "shift=1,sleep=off"]);
             // In the belief that it is a guest the kernel takes locks that are not fair: where one CPU runs after the other, one
             // may find them taken whenever its turn comes, for good.
             add(&["-rtc", COUNTED_CLOCK, "-seed", "1", "-cpu", "max,-rdrand,-rdseed,-hypervisor"]);
         }
-        (false, Accelerator::Kvm) => add(&["-accel", "kvm", "-cpu", "host"]),
-        (false, Accelerator::Tcg) => add(&["-accel", emulation, "-cpu", "max"]),
+        Accelerator::Kvm => add(&["-smp", &cpus, "-accel", "kvm", "-cpu", "host"]),
+        Accelerator::Tcg => add(&["-smp", &cpus, "-accel", emulation(version), "-cpu", "max"]),
     }
+    words.extend(turns.iter().flat_map(Turns::arguments));
+    let mut add = |more: &[&str]| words.extend(more.iter().map(|&word| word.to_owned()));
     add(&["-kernel", &hardware.kernel.to_string_lossy()]);
     add(&["-initrd", &format!("/proc/self/fd/{}", hardware.initramfs.as_raw_fd())]);
-    add(&["-append", &kernel_command_line(hardware)]);
+    add(&["-append", &kernel_command_line(hardware, turns)]);
     words
 }
 
 /// What follows `--` goes to the first process.
-fn kernel_command_line(hardware: &Hardware) -> String {
+fn kernel_command_line(hardware: &Hardware, turns: Option<Turns>) -> String {
     let loudness = if hardware.verbose { "loglevel=6" } else { "quiet" };
     let mut line = format!("{KERNEL_OPTIONS} {loudness} rdinit={AGENT_FILE}");
-    if hardware.counted || hardware.accelerator == Accelerator::Tcg {
-        line.push(' ');
-        line.push_str(EMULATED_OPTIONS);
-    }
-    for more in hardware.append {
+    let emulated = (hardware.accelerator != Accelerator::Kvm).then(|| EMULATED_OPTIONS.to_owned());
+    let processors = turns.and_then(|turns| turns.kernel_option());
+    for more in emulated.iter().chain(&processors).chain(hardware.append) {
         line.push(' ');
         line.push_str(more);
     }
-    format!("{line} -- {AGENT_COMMAND}")
+    // Nothing of the host shows in a machine whose time is counted.
+    let alone = if turns.is_some() { format!(" {AGENT_ALONE}") } else { String::new() };
+    format!("{line} -- {AGENT_COMMAND}{alone}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn line(counted: bool, accelerator: Accelerator, append: &[String]) -> String {
+    fn line(accelerator: Accelerator, append: &[String]) -> String {
         let initramfs = tempfile::tempfile().expect("a file");
         let hardware = Hardware {
             cpus: 3,
             memory_mib: 512,
             accelerator,
-            counted,
             kernel: Path::new("/k/vmlinuz"),
             append,
             verbose: false,
             initramfs: &initramfs,
         };
-        arguments(&hardware, "tcg,thread=multi", 7, 8).join(" ")
+        arguments(&hardware, Some(Version(10, 0)), 7, 8).join(" ")
     }
 
     #[test]
     fn the_machine_is_what_was_asked_for() {
         let append = ["cgroup_disable=cpuset".to_owned(), "loglevel=7".to_owned()];
-        let said = line(false, Accelerator::Tcg, &append);
-        for part in ["-smp 3 -m 512M", "tcg,thread=multi", "-kernel /k/vmlinuz", "-no-reboot", "fd=7", "fd=8"]
+        let said = line(Accelerator::Tcg, &append);
+        for part in
+            ["-smp 3", "-m 512M", "tcg,thread=multi", "-kernel /k/vmlinuz", "-no-reboot", "fd=7", "fd=8"]
         {
             assert!(said.contains(part), "{part} in {said}");
         }
@@ -214,7 +227,7 @@ mod tests {
             "{said}"
         );
         assert!(!said.contains("icount"));
-        assert!(line(false, Accelerator::Kvm, &[]).contains("-accel kvm -cpu host"));
+        assert!(line(Accelerator::Kvm, &[]).contains("-accel kvm -cpu host"));
     }
 
     #[test]
@@ -226,17 +239,18 @@ mod tests {
             ("QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)", "tcg,thread=multi"),
             ("No such file or directory", "tcg,thread=single"),
         ] {
-            assert_eq!(emulation(version), threads, "{version}");
+            assert_eq!(emulation(Version::in_words(version)), threads, "{version}");
         }
     }
 
     #[test]
-    fn counting_needs_emulation_whatever_is_there() {
-        let said = line(true, Accelerator::Kvm, &[]);
+    fn a_counted_machine_is_emulated_by_one_thread_and_hears_nothing_of_the_host() {
+        let said = line(Accelerator::Counted, &[]);
         assert!(
             said.contains("tcg,thread=single -icount shift=1,sleep=off") && !said.contains("kvm"),
             "{said}"
         );
-        assert!(said.contains(",-hypervisor"), "{said}");
+        assert!(said.contains(",-hypervisor") && said.contains("interval=150"), "{said}");
+        assert!(said.ends_with("-- __vm_agent alone"), "{said}");
     }
 }

@@ -8,7 +8,7 @@ use crate::process::{LOOK_EVERY, Tied, interrupted};
 use crate::protocol::Frame;
 use crate::qemu::Lines;
 use crate::results::Results;
-use crate::slowed;
+use crate::{slowed, turns};
 use laxity_model::{Diagnostic, Result, Speed};
 use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixStream;
@@ -221,7 +221,7 @@ impl Session {
         if let Some(panic) = self.console.line_with("Kernel panic") {
             return format!("its kernel panicked: {}", without_time(&panic));
         }
-        match (status, self.qemu.last_line()) {
+        match (status, self.qemu.lines().into_iter().rfind(|line| !turns::warns_of_filter(line))) {
             (Some(status), Some(said)) if !status.success() => format!("QEMU failed: {said}"),
             (Some(status), None) if !status.success() => format!("QEMU ended with {status}"),
             (Some(_), _) => "the machine switched itself off".into(),

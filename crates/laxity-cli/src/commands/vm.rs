@@ -52,7 +52,7 @@ pub struct VmArguments {
     pub cpus: u32,
     /// What part of one of this machine's CPUs each of its CPUs gets, as in 0.5,0.5,0.25
     ///
-    /// Unequal CPUs: needs root, and QEMU 8.1 or KVM.
+    /// Unequal CPUs: needs root, and QEMU 8.1 or KVM. Time is this machine's then, and not counted.
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "SPEEDS", conflicts_with = "deterministic", value_parser = value::<Speeds>)]
     pub cpu_speeds: Option<Speeds>,
     /// Its memory, such as 512M or 2G
@@ -78,14 +78,18 @@ pub struct VmArguments {
     /// Add this to the kernel's command line
     #[arg(help_heading = "Kernel", long, allow_hyphen_values = true, value_name = "OPTION")]
     pub append: Vec<String>,
-    /// How the machine is executed: auto (KVM where it works), kvm, or tcg (emulated)
+    /// How the machine is executed: auto (KVM where it works, else counted), kvm, counted, or tcg
+    ///
+    /// `counted` and `tcg` emulate. With `counted`, time is the number of executed instructions, 2 ns each, and CPUs take turns
+    /// of at most 50 us: the load of this machine is in nothing. With `tcg`, time is this machine's, and each CPU stands
+    /// still for milliseconds whenever another one runs: deadlines are missed for it.
     #[arg(help_heading = "Machine", long, value_name = "WAY", default_value = "auto", value_parser = value::<Acceleration>)]
     pub accel: Acceleration,
-    /// Let time pass by counted instructions (2 ns each), one CPU after the other: repeatable, slow
+    /// The same as --accel counted, also where KVM works: the same call gives the same run
     #[arg(help_heading = "Machine", long, conflicts_with = "accel")]
     pub deterministic: bool,
     /// How long the machine may take to boot
-    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "60s", value_parser = time)]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "3m", value_parser = time)]
     pub boot_timeout: Duration,
     /// How long the command may take
     #[arg(help_heading = "Command", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10m", value_parser = time)]
@@ -208,8 +212,7 @@ fn run(
         memory_mib: arguments.memory.0 >> 20,
         kernel,
         any_kernel: arguments.any_kernel,
-        acceleration: arguments.accel,
-        deterministic: arguments.deterministic,
+        acceleration: if arguments.deterministic { Acceleration::Counted } else { arguments.accel },
         append: arguments.append.clone(),
         boot_timeout: std::time::Duration::from_nanos(arguments.boot_timeout.as_ns()),
         timeout: std::time::Duration::from_nanos(arguments.timeout.as_ns()),

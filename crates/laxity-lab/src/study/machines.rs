@@ -11,7 +11,7 @@ use super::trial::{RunOfStudy, Trial};
 use crate::observer::Caller;
 use laxity_model::{Diagnostic, Duration, Existing, Failure, Result, write_file};
 use laxity_study::WorkUnit;
-use laxity_vm::{Audience, Order, Program, Settings};
+use laxity_vm::{Acceleration, Audience, Order, Program, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -152,7 +152,8 @@ impl Batch<'_> {
             cpus: self.study.cpus,
             memory_mib: machines.memory_mib,
             kernel: machines.kernel.clone(),
-            deterministic: machines.deterministic,
+            // What a trial of overheads finds out is how long something takes.
+            acceleration: if machines.deterministic { Acceleration::Counted } else { Acceleration::HostTime },
             timeout: std::time::Duration::from_nanos(of_trial.saturating_mul(number)),
             boot_timeout: BOOT,
             ..Settings::with_agent(machines.program.clone())

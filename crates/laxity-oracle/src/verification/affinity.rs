@@ -1,9 +1,11 @@
 //! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU; those of background tasks
-//! on any CPU within their task's affinity. Where a cluster dedicates a CPU, that one handles all its release interrupts.
+//! on any CPU within their task's affinity. Where a cluster dedicates a CPU, that one handles all its release interrupts, unless
+//! something above the scheduler has it when a job becomes ready: another one does its work then.
 //!
 //! Complexity: O(1) per event, O(log m) for a task with an affinity.
 
 use super::Verification;
+use super::trace_state::CpuTrace;
 use crate::Oracle;
 use crate::verdict::Sighting;
 
@@ -55,7 +57,7 @@ impl Verification<'_> {
             return;
         }
         self.report.checks(Oracle::Affinity);
-        if !on.dedicated {
+        if !on.dedicated && !self.dedicated_is_taken(on.cluster) {
             let here = on.cpu;
             let sighting = Sighting::at(Oracle::Affinity, self.now_ns).on(Some(here));
             self.report.violation(sighting, |_| {
@@ -64,5 +66,12 @@ impl Verification<'_> {
                 )
             });
         }
+    }
+
+    /// Whether something above the scheduler has, or has just had, the CPU that handles the cluster's releases.
+    fn dedicated_is_taken(&self, cluster: u32) -> bool {
+        let Some(measured) = &self.order.measured else { return false };
+        let is_it = |of: &CpuTrace| of.cluster == cluster && of.dedicated;
+        self.trace.cpus.iter().enumerate().any(|(cpu, of)| is_it(of) && measured.is_or_was_taken(cpu))
     }
 }

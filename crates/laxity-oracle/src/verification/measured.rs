@@ -24,6 +24,8 @@ struct CpuMeasured {
     /// Whether it runs that.
     runs: bool,
     open: Vec<Piece>,
+    /// Until when something above the scheduler had it last, or is going to have it.
+    taken_until_ns: u64,
 }
 
 /// Of a deviation: what remains unexplained, and what each cause explains.
@@ -37,6 +39,8 @@ pub(super) struct Measured {
     cpus: Vec<CpuMeasured>,
     /// By cluster, in the order in which they ended.
     closed: Vec<Vec<Piece>>,
+    /// By cluster: when a job became ready last.
+    last_ready_at: Vec<u64>,
     /// At how many it is worth forgetting some.
     limits: Vec<usize>,
     /// By task: its cluster, and when its job became ready by a timer or a wake-up.
@@ -82,6 +86,7 @@ impl Measured {
         Measured {
             cpus: cpus.collect(),
             closed: vec![Vec::new(); clusters],
+            last_ready_at: vec![0; clusters],
             limits: vec![PIECES_MIN; clusters],
             cluster_of: trace.tasks.iter().map(|task| task.cluster).collect(),
             ready_at: vec![None; trace.tasks.len()],
@@ -96,6 +101,7 @@ impl Measured {
         self.ready_at[task as usize] = Some(now);
         let cluster = self.cluster_of[task as usize] as usize;
         let Some(unhandled) = self.unhandled.get_mut(cluster) else { return };
+        self.last_ready_at[cluster] = now;
         unhandled.retain(|&other| other != task);
         self.releases[cluster].retain(|&((_, last), _)| last >= now);
         let about = self.releases[cluster].iter().filter(|&&((first, _), _)| first <= now);
@@ -143,6 +149,9 @@ impl Measured {
             }
         }
         let of = &mut self.cpus[cpu];
+        if matches!(cause, Cause::HigherClass | Cause::KernelThread) {
+            of.taken_until_ns = of.taken_until_ns.max(to);
+        }
         let ran = of.ran;
         let piece = Piece { from_ns: from, to_ns: to, cause, ran, about };
         match about {
@@ -150,6 +159,12 @@ impl Measured {
             // What its CPU runs does not matter.
             About::Released(..) | About::Task(_) => self.closed[of.cluster as usize].push(piece),
         }
+    }
+
+    /// Whether something above the scheduler has the CPU, or has had it since a job of its cluster became ready.
+    pub fn is_or_was_taken(&self, cpu: usize) -> bool {
+        let of = &self.cpus[cpu];
+        of.taken_until_ns > self.last_ready_at[of.cluster as usize]
     }
 
     /// From now on the CPU runs a job.

@@ -2,7 +2,9 @@
 
 use crate::written::trace;
 use laxity_model::{Duration, Platform, PriorityRule, Task, TaskSet};
-use laxity_oracle::{Cluster, Definition, Oracle, reference, verify};
+use laxity_oracle::{
+    About, Activity, Cause, Cluster, Definition, Oracle, reference, verify, verify_measured,
+};
 
 fn definition() -> Definition {
     let task = |name: &str, wcet, period, affinity: &str| Task {
@@ -95,6 +97,17 @@ fn the_dedicated_cpu_handles_all_releases() {
     let verdict = verify(&definition, &trace(text), 20_000);
     assert!(verdict.clean, "{verdict}");
     let elsewhere = trace(&text.replace("10 release-overhead - 1 on 1", "10 release-overhead - 1 on 0"));
+    // Where a real kernel made the trace: something above the scheduler has the dedicated CPU, or has had it since the release.
+    for (cause, until, violations) in [
+        (Cause::HigherClass, 10_001, 0),
+        (Cause::KernelThread, 15_000, 0),
+        (Cause::HigherClass, 10_000, 1),
+        (Cause::Decision, 15_000, 1),
+    ] {
+        let taken = Activity { from_ns: 9_000, to_ns: until, cpu: 1, cause, about: About::Cpu };
+        let verdict = verify_measured(&definition, &elsewhere, &[taken], Duration::from_us(1), 20_000);
+        assert_eq!(verdict.count(Oracle::Affinity), violations, "{cause:?} until {until}: {verdict}");
+    }
     let verdict = verify(&definition, &elsewhere, 20_000);
     assert_eq!(verdict.count(Oracle::Affinity), 1, "{verdict}");
     assert_eq!(

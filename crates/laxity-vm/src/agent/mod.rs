@@ -24,6 +24,8 @@ use std::time::Duration;
 pub const AGENT_FILE: &str = "/init";
 /// What the agent is told on its command line, so that it knows that it is the agent.
 pub const AGENT_COMMAND: &str = "__vm_agent";
+/// What follows it where the agent is not to wait for the host's clock: what the host does must not show.
+pub const AGENT_ALONE: &str = "alone";
 /// Where it finds what it is to do.
 pub const ORDERS_FILE: &str = "/laxity-errand.json";
 /// Type information of the running kernel.
@@ -44,8 +46,6 @@ pub struct Errand {
     pub watched: Vec<PathBuf>,
     /// Look for sched_ext in the running kernel first, because the host could not look into its image.
     pub examine: bool,
-    /// Do not wait for the host's clock: what the host does must not show.
-    pub alone: bool,
 }
 
 /// Becomes the agent if the command line says so and this is the first process of a machine.
@@ -60,7 +60,8 @@ pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
         say(&format!("error: {AGENT_COMMAND} is for the first process of a virtual machine"));
         return Some(ExitCode::from(2));
     }
-    if let Err(words) = serve() {
+    let alone = arguments.get(at + 1).is_some_and(|word| word == AGENT_ALONE);
+    if let Err(words) = serve(alone) {
         // On the console, whose end the host shows.
         say(&format!("laxity: the machine's first process fails: {words}"));
     }
@@ -74,7 +75,7 @@ fn say(words: &str) {
 }
 
 /// Does the errand.
-fn serve() -> Result<(), String> {
+fn serve(alone: bool) -> Result<(), String> {
     system::set_up()?;
     let orders = std::fs::read(ORDERS_FILE).map_err(|error| format!("{ORDERS_FILE}: {error}"))?;
     let errand: Errand =
@@ -82,9 +83,9 @@ fn serve() -> Result<(), String> {
     let (port, receiver) = port::open()?;
     let (to_command, signals) = mpsc::channel();
     let (clock_set, clock) = mpsc::channel();
-    listen(receiver, errand.alone, clock_set, to_command);
+    listen(receiver, alone, clock_set, to_command);
     port.send(&Frame::Hello)?;
-    if !errand.alone {
+    if !alone {
         // Without an answer the clock stays as the machine has it.
         let _ = clock.recv_timeout(HOST_ANSWERS_WITHIN);
     }

@@ -64,6 +64,7 @@ const LOAD: Cap = Cap(900);
 pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     let place = match (arguments.deterministic, arguments.sweep.vm) {
         (true, _) => Where::Counted,
+        (false, true) if laxity_vm::counts_by_default()? => Where::Counted,
         (false, true) => Where::Machines,
         (false, false) => Where::Here,
     };
@@ -136,7 +137,7 @@ fn method(sweep: &Sweep, limits: &ExcuseLimits) -> Vec<String> {
                 .to_owned()
         }
         Where::Machines => {
-            "Measured in virtual machines. Without KVM their CPUs are emulated, and where the host has fewer than they \
+            "Measured in virtual machines by the host's time. Without KVM their CPUs are emulated, and where the host has fewer than they \
              have, it takes CPUs away for milliseconds at any point: that is in every time, in tardiness as in the windows. \
              What was decided is judged, how long it took is not."
                 .to_owned()
