@@ -10,6 +10,7 @@
  *   crowd fair SECONDS        background tasks beside a real-time task, by CPU clocks; crowd weights: by what they have done
  *   crowd crowded SECONDS     members of 85 %, beside them 20 loops for each CPU and one of SCHED_IDLE
  *   crowd overloaded SECONDS  one endless job more than there are CPUs
+ *   crowd tickless SECONDS    an endless job for each CPU, and a plain loop on the last one
  *   crowd as-nobody PROGRAM ARGUMENTS...      without any privilege
  */
 #include "children.h"
@@ -149,6 +150,8 @@ int main(int count, char **words)
 		return verdict(what, fair(atoi(words[2])));
 	if (!strcmp(what, "crowded") && count == 3)
 		return verdict(what, crowded(atoi(words[2])));
+	if (!strcmp(what, "tickless") && count == 3)
+		return verdict(what, tickless(atoi(words[2])));
 	if (!strcmp(what, "overloaded") && count == 3)
 		return verdict(what, overloaded(atoi(words[2])));
 	if (!strcmp(what, "weights") && count == 3)

@@ -37,6 +37,20 @@ static int without_end(int me)
 	return going(me);
 }
 
+/* An endless job for each CPU, and a plain loop that may run on the last CPU only. */
+static int on_the_last_cpu(int me)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t last;
+
+	if (me < cpus)
+		return without_end(me);
+	CPU_ZERO(&last);
+	CPU_SET(cpus - 1, &last);
+	shared->word[me] = sched_setaffinity(0, sizeof(last), &last) ? errno : 0;
+	return going(me);
+}
+
 /* Whether all those have got on within the last round. */
 static int all_have_gone_on(int count, int seconds)
 {
@@ -72,6 +86,12 @@ static int all_have_turns(int count, int (*task)(int), int seconds)
 static int crowded(int seconds)
 {
 	return all_have_turns(21 * sysconf(_SC_NPROCESSORS_ONLN) + 1, of_a_crowd, seconds);
+}
+
+/* What is to be looked at in ticks is looked at on a CPU that stops its ticks where it can. */
+static int tickless(int seconds)
+{
+	return all_have_turns(sysconf(_SC_NPROCESSORS_ONLN) + 1, on_the_last_cpu, seconds);
 }
 
 /* One endless job more than there are CPUs, where no budget ends them: each has a CPU now and then. */

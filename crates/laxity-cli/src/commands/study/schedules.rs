@@ -130,9 +130,9 @@ fn method(sweep: &Sweep, limits: &ExcuseLimits) -> Vec<String> {
         Where::Here => "Measured on this machine.".to_owned(),
         Where::Counted => {
             "Measured in virtual machines whose clocks advance by 2 ns for every instruction of any of their CPUs, and by \
-             nothing else while one works (QEMU, -icount shift=1). CPUs take turns: while one works, the others stand \
-             still, and time passes for them. So m busy CPUs are each as fast as one of m, whatever is done in an \
-             interrupt or a decision is long next to the tasks' own work, and the longer a turn, the longer the others' windows. \
+             nothing else while one works (QEMU, -icount shift=1). CPUs take turns of 50 us at most: while one works, the others \
+             stand still, and time passes for them. So m busy CPUs are each as fast as one of m, and whatever is done in an \
+             interrupt or a decision is long next to the tasks' own work. \
              The load of the host is in nothing. What was decided is judged, how long it took is not."
                 .to_owned()
         }
