@@ -31,6 +31,7 @@ mod preflight;
 mod process;
 mod protocol;
 mod qemu;
+mod qemu_version;
 mod results;
 mod session;
 mod slowed;

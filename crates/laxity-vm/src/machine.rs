@@ -8,6 +8,7 @@ use crate::initramfs::{self, Contents};
 use crate::kernels::{self, KernelChoice};
 use crate::process::interrupted;
 use crate::qemu::{self, Hardware};
+use crate::qemu_version::version;
 use crate::session::{BootFailure, Session};
 use crate::{Audience, files, slowed};
 use laxity_model::{Diagnostic, Result, Speed};
@@ -112,7 +113,7 @@ pub struct Ended {
 /// # Errors
 /// There is no QEMU.
 pub fn counts_by_default() -> Result<bool> {
-    Ok(!kvm_may_work(&qemu::version(&qemu::find()?)))
+    Ok(!kvm_may_work(&version(&qemu::find()?)))
 }
 
 /// Runs a command in a machine. `interrupt` becoming true interrupts the command; a second time, it stops the machine.
@@ -224,7 +225,7 @@ impl Machine<'_> {
             Acceleration::Auto if !self.settings.cpu_speeds.is_empty() => Acceleration::HostTime,
             wanted => wanted,
         };
-        let experience = Experience::with(&qemu::version(&self.qemu));
+        let experience = Experience::with(&version(&self.qemu));
         if experience.first(wanted)? == Accelerator::Kvm {
             // A machine that has booted with it before is given its time.
             let limit = match experience.known() {

@@ -4,6 +4,7 @@ use crate::accelerator::Accelerator;
 use crate::agent::{AGENT_ALONE, AGENT_COMMAND, AGENT_FILE, PORT_NAME};
 use crate::archive::find_program;
 use crate::process::Tied;
+use crate::qemu_version::{Version, version};
 use crate::turns::Turns;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -61,30 +62,6 @@ pub fn find() -> Result<PathBuf> {
         Diagnostic::environment(format!("{PROGRAM} is not here: virtual machines need QEMU"))
             .hint("apt-get install --no-install-recommends qemu-system-x86")
     })
-}
-
-/// What QEMU says of its version, for telling versions apart.
-pub fn version(qemu: &Path) -> String {
-    let said = Command::new(qemu).arg("--version").stdin(Stdio::null()).output();
-    said.map_or_else(
-        |error| error.to_string(),
-        |output| String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned(),
-    )
-}
-
-/// A version of QEMU: its first two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(pub u32, pub u32);
-
-impl Version {
-    /// The one that QEMU says.
-    pub fn in_words(said: &str) -> Option<Version> {
-        said.split_whitespace().find_map(|word| {
-            let (major, rest) = word.split_once('.')?;
-            let minor = rest.split('.').next()?;
-            Some(Version(major.parse().ok()?, minor.parse().ok()?))
-        })
-    }
 }
 
 /// How several processors are emulated at the same time.

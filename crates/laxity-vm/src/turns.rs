@@ -9,7 +9,7 @@
 //! stands a spare one, which the guest does not start (`nr_cpus`): it loses turns that it has no use for. Since 8.1 QEMU divides
 //! the time to the next timer by the number of processors, and each gets its part.
 
-use crate::qemu::Version;
+use crate::qemu_version::Version;
 
 /// How long a processor goes on before the next one does, at most.
 const TURN_US: u32 = 50;
