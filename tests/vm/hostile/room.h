@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How much the policy admits: root's part of admission, for the user and before and after it. */
+
+static int stays(int me)
+{
+	int cpu = shared->jobs[me] - 1;
+
+	/* Where a cell is one CPU, room is that CPU's. */
+	if (cpu >= 0)
+		set_cpus(0, cpu, cpu + 1);
+	shared->word[me] = enter(0, 5 * MS, 50 * MS, 0);
+	while (!shared->word[me])
+		pause();
+	return 1;
+}
+
+/* So many tasks of a tenth of a CPU are admitted, or -1. They are gone again. */
+static int room(int cpus)
+{
+	int cells = getenv("ONE_CPU_CELLS") ? cpus : 1, count = 0, admitted = 0, fine = 1;
+
+	for (int cell = 0; cell < cells; cell++)
+		do {
+			shared->jobs[count] = cells > 1 ? cell + 1 : 0;
+			start(count, stays);
+			if (!EVENTUALLY(shared->word[count] >= 0))
+				return -1;
+			admitted += !shared->word[count];
+		} while (!shared->word[count++]);
+	for (int i = 0; i < count; i++)
+		fine &= end(i);
+	/* Bandwidth is given back a moment after a process can be waited for. */
+	usleep(300000);
+	return fine ? admitted : -1;
+}
+
+/* The thread is the user's: its number may be another's by now. */
+static int is_the_users(pid_t tid)
+{
+	char path[32];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	return !stat(path, &status) && status.st_uid == USER;
+}
+
+static void answer_wishes(void)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		struct wish *wish = &pool->wishes[i];
+		int error;
+
+		if (wish->state != 2)
+			continue;
+		error = is_the_users(wish->tid) ? ask(wish->tid, wish->runtime_ns, wish->period_ns, wish->period_ns, wish->flags) : EPERM;
+		__sync_fetch_and_add(error == 0 ? &pool->admitted : error == EBUSY ? &pool->busy : &pool->refused, 1);
+		wish->state = 0;
+	}
+}
