@@ -29,6 +29,8 @@ struct wish {
 	volatile int state;
 	pid_t tid;
 	uint64_t runtime_ns, period_ns, flags;
+	/* Let it run on all CPUs first: a member may. */
+	int anywhere;
 };
 
 static struct pool {

@@ -48,11 +48,15 @@ static void answer_wishes(void)
 {
 	for (int i = 0; i < SLOTS; i++) {
 		struct wish *wish = &pool->wishes[i];
-		int error;
+		int error = EPERM;
 
 		if (wish->state != 2)
 			continue;
-		error = is_the_users(wish->tid) ? ask(wish->tid, wish->runtime_ns, wish->period_ns, wish->period_ns, wish->flags) : EPERM;
+		if (is_the_users(wish->tid)) {
+			if (wish->anywhere)
+				set_cpus(wish->tid, 0, pool->cpus);
+			error = ask(wish->tid, wish->runtime_ns, wish->period_ns, wish->period_ns, wish->flags);
+		}
 		__sync_fetch_and_add(error == 0 ? &pool->admitted : error == EBUSY ? &pool->busy : &pool->refused, 1);
 		wish->state = 0;
 	}

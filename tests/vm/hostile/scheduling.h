@@ -121,6 +121,7 @@ static int wishes(void)
 	wish->period_ns = period_ns;
 	wish->runtime_ns = period_ns / (3 + draw(40));
 	wish->flags = draw(3) ? RESET_ON_FORK : 0;
+	wish->anywhere = draw(4);
 	__sync_lock_test_and_set(&wish->state, 2);
 	return 0;
 }
