@@ -186,8 +186,8 @@ static void show(const char *seed, int cpus)
 
 	for (int k = 0; k < KINDS; k++)
 		calls += pool->calls[k];
-	printf("seed %s: %u calls, %u processes begun, wishes: %u admitted, %u busy, %u refused\n", seed, calls, begun, pool->admitted,
-	       pool->busy, pool->refused);
+	printf("seed %s: %u calls, %u processes begun by root; of wishes %u admitted", seed, calls, begun, pool->answers[0]);
+	show_errors(pool->answers);
 	show_calls();
 	show_watched(cpus);
 }

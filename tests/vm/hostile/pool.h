@@ -45,7 +45,8 @@ static struct pool {
 	struct attributes scribbled;
 	/* Times that a call made a real-time task which had no right to. */
 	volatile uint32_t bypasses;
-	volatile uint32_t admitted, busy, refused;
+	/* To wishes, by errors; 0: admitted. */
+	volatile uint32_t answers[ERRORS_MAX];
 	int cpus;
 	char program[256];
 } *pool;

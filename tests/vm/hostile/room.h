@@ -48,7 +48,7 @@ static void answer_wishes(void)
 {
 	for (int i = 0; i < SLOTS; i++) {
 		struct wish *wish = &pool->wishes[i];
-		int error = EPERM;
+		int error = ESRCH;
 
 		if (wish->state != 2)
 			continue;
@@ -57,7 +57,7 @@ static void answer_wishes(void)
 				set_cpus(wish->tid, 0, pool->cpus);
 			error = ask(wish->tid, wish->runtime_ns, wish->period_ns, wish->period_ns, wish->flags);
 		}
-		__sync_fetch_and_add(error == 0 ? &pool->admitted : error == EBUSY ? &pool->busy : &pool->refused, 1);
+		pool->answers[error]++;
 		wish->state = 0;
 	}
 }

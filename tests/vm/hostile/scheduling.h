@@ -119,7 +119,7 @@ static int wishes(void)
 		return EAGAIN;
 	wish->tid = one_target();
 	wish->period_ns = period_ns;
-	wish->runtime_ns = period_ns / (3 + draw(40));
+	wish->runtime_ns = period_ns / (2 + draw(12));
 	wish->flags = draw(3) ? RESET_ON_FORK : 0;
 	wish->anywhere = draw(4);
 	__sync_lock_test_and_set(&wish->state, 2);

@@ -90,13 +90,18 @@ static void live(int slot, uint64_t seed, int count)
 	give_slot(slot);
 }
 
+static void show_errors(const volatile uint32_t *errors)
+{
+	for (int e = 1; e < ERRORS_MAX; e++)
+		if (errors[e])
+			printf("  %s %u", strerrorname_np(e) ?: "?", errors[e]);
+	printf("\n");
+}
+
 static void show_calls(void)
 {
 	for (int k = 0; k < KINDS; k++) {
 		printf("  %-11s %6u", acts[k].name, pool->calls[k]);
-		for (int e = 0; e < ERRORS_MAX; e++)
-			if (pool->errors[k][e])
-				printf("  %s %u", strerrorname_np(e) ?: "?", pool->errors[k][e]);
-		printf("\n");
+		show_errors(pool->errors[k]);
 	}
 }
