@@ -41,7 +41,7 @@ static void begin_worker(int slot, uint64_t seed)
 	setpriority(PRIO_PROCESS, 0, 0);
 	write_number(groups[draw(GROUPS)], "cgroup.procs", getpid());
 	if (draw(2)) {
-		uint64_t period_ns = (101 + draw(300)) * MS;
+		uint64_t period_ns = some_period_ns();
 
 		ask(0, period_ns / (3 + draw(40)), period_ns, period_ns, draw(3) ? RESET_ON_FORK : 0);
 	}

@@ -22,6 +22,9 @@
 #define POOL_FD 100
 #define PIPE_FD 101
 #define WORDS 4
+/* Of real-time tasks of the user's. Root's have shorter ones: under fixed priorities they go first. */
+#define SHORTEST_PERIOD_MS 31
+#define LONGEST_PERIOD_MS 150
 
 /* A task of the user's asks root to make it, or another one, a member. */
 struct wish {
@@ -98,6 +101,11 @@ static inline int take_slot(void)
 static inline void give_slot(int slot)
 {
 	pool->tids[slot] = 0;
+}
+
+static inline uint64_t some_period_ns(void)
+{
+	return (SHORTEST_PERIOD_MS + draw(LONGEST_PERIOD_MS - SHORTEST_PERIOD_MS + 1)) * MS;
 }
 
 static inline int answer(long result)

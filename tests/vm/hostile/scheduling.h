@@ -13,7 +13,7 @@ static uint64_t some_ns(uint64_t most_ns)
 static int asks_for_a_deadline(void)
 {
 	pid_t tid = target();
-	uint64_t period_ns = (101 + draw(300)) * MS;
+	uint64_t period_ns = some_period_ns();
 	int error = ask(tid, period_ns / (2 + draw(30)), period_ns, period_ns, draw(2) ? RESET_ON_FORK : 0);
 
 	if (!error)
@@ -113,7 +113,7 @@ static int reads_attributes(void)
 static int wishes(void)
 {
 	struct wish *wish = &pool->wishes[draw(SLOTS)];
-	uint64_t period_ns = (101 + draw(300)) * MS;
+	uint64_t period_ns = some_period_ns();
 
 	if (!__sync_bool_compare_and_swap(&wish->state, 0, 1))
 		return EAGAIN;

@@ -15,10 +15,10 @@ static const struct {
 	int (*act)(void);
 } acts[] = {
 	{"deadline", 3, asks_for_a_deadline},
-	{"background", 6, sends_to_the_background},
-	{"attributes", 6, sets_attributes},
-	{"changing", 4, passes_what_changes},
-	{"policy", 6, sets_a_policy},
+	{"background", 3, sends_to_the_background},
+	{"attributes", 4, sets_attributes},
+	{"changing", 3, passes_what_changes},
+	{"policy", 3, sets_a_policy},
 	{"parameter", 2, sets_a_parameter},
 	{"affinity", 5, sets_an_affinity},
 	{"nice", 3, sets_a_nice_value},

@@ -16,7 +16,7 @@ enum {
 };
 
 #define SHORT_PERIOD (20 * MS)
-#define LONG_PERIOD (100 * MS)
+#define LONG_PERIOD (30 * MS)
 
 static struct {
 	volatile uint64_t late[PROMISED], longest_ns[TASKS_MAX];
@@ -41,16 +41,16 @@ static int promised_by_yield(int me)
 	return 1;
 }
 
-/* The same with a timer of its own: its response counts from the instant that the timer was set to. */
+/* A third of it, with a timer of its own: its response counts from the instant that the timer was set to. */
 static int promised_by_timer(int me)
 {
-	shared->word[me] = enter(0, 8 * MS, LONG_PERIOD, 0);
+	shared->word[me] = enter(0, 3 * MS, LONG_PERIOD, 0);
 	for (uint64_t release_at = now(CLOCK_MONOTONIC) + LONG_PERIOD; !shared->word[me]; release_at += LONG_PERIOD) {
 		struct timespec until = {release_at / 1000000000, release_at % 1000000000};
 		uint64_t response_ns;
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-		work(4 * MS);
+		work(MS);
 		response_ns = now(CLOCK_MONOTONIC) - release_at;
 		shared->jobs[me]++;
 		seen->late[me] += response_ns > LONG_PERIOD;
