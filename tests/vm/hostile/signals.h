@@ -42,13 +42,15 @@ static int sets_a_timer(void)
 	return answer(setitimer(draw(2) ? ITIMER_REAL : ITIMER_PROF, &value, NULL));
 }
 
-/* It has stopped, within some ms. */
+/* It has stopped. It may wait for a CPU until it does, or be frozen. */
 static int has_stopped(pid_t tid)
 {
-	for (int i = 0; i < 10; i++) {
-		if (waitpid(tid, NULL, __WALL | WNOHANG) == tid)
-			return 1;
-		usleep(500);
+	for (int i = 0; i < 100; i++) {
+		pid_t found = waitpid(tid, NULL, __WALL | WNOHANG);
+
+		if (found)
+			return found == tid;
+		usleep(2000);
 	}
 	return 0;
 }
@@ -62,16 +64,16 @@ static int traces(void)
 	if (draw(3) ? ptrace(PTRACE_SEIZE, tid, NULL, options) : ptrace(PTRACE_ATTACH, tid, NULL, NULL))
 		return errno;
 	for (int i = draw(4); i >= 0; i--) {
-		if (draw(4))
-			ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 		if (!has_stopped(tid))
-			continue;
+			return EAGAIN;
 		usleep(draw(4) ? 0 : draw(5000));
 		ptrace(draw(3) ? PTRACE_CONT : draw(2) ? PTRACE_SYSCALL : PTRACE_SINGLESTEP, tid, NULL, NULL);
 	}
 	if (draw(16) == 0)
 		return 0;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-	has_stopped(tid);
+	if (!has_stopped(tid))
+		return EAGAIN;
 	return answer(ptrace(PTRACE_DETACH, tid, NULL, draw(6) ? 0 : SIGCONT));
 }
