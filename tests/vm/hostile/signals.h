@@ -59,7 +59,7 @@ static int has_stopped(pid_t tid)
 static int traces(void)
 {
 	pid_t tid = one_target();
-	long options = draw(2) ? 0 : draw(2) ? PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE : PTRACE_O_EXITKILL;
+	long options = draw(2) ? 0 : draw(3) ? PTRACE_O_TRACEEXEC : draw(2) ? PTRACE_O_TRACECLONE : PTRACE_O_EXITKILL;
 
 	if (draw(3) ? ptrace(PTRACE_SEIZE, tid, NULL, options) : ptrace(PTRACE_ATTACH, tid, NULL, NULL))
 		return errno;
