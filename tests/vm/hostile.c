@@ -17,6 +17,7 @@
 /* Processes that are started anew when they have ended; the others are theirs. */
 #define WORKERS 8
 #define WINDOW_S 10
+#define DOORS 2
 /* A member, or a plain task of usual weight, that waits for so long is lost soon. */
 #define PAUSE_S 25
 
@@ -202,10 +203,14 @@ static int hostile(const char *seed, int seconds, int cpus)
 		FAIL("no groups: %s", strerror(errno));
 	if (!watched_begin(cpus))
 		return 0;
+	for (int i = 0; i < DOORS; i++)
+		start(LOOPS + cpus + i, door);
 	/* It is plain as all others are, but has its turn first. */
 	setpriority(PRIO_PROCESS, 0, -20);
 	fine = goes_against_it(seconds, cpus);
 	show(seed, cpus);
+	for (int i = 0; i < DOORS; i++)
+		fine &= end(LOOPS + cpus + i);
 	if (!fine || !end_the_users())
 		return 0;
 	for (int i = 0; i < LOOPS + cpus; i++)

