@@ -56,10 +56,13 @@ static int make_groups(void)
 	return 0;
 }
 
+/* All of them go on, on all CPUs. */
 static void thaw_groups(void)
 {
-	for (int g = 0; g < GROUPS; g++)
+	for (int g = 0; g < GROUPS; g++) {
 		write_group(groups[g], "cgroup.freeze", "0");
+		write_group(groups[g], "cpuset.cpus", "\n");
+	}
 }
 
 /* As root, when no process is left in them. */

@@ -54,8 +54,10 @@ static int door(int me)
 			usleep(3000);
 			continue;
 		}
-		for (int i = 0; i < 20; i++)
+		for (int i = 0; i < 20; i++) {
+			set_cpus(victim, 0, pool->cpus);
 			ask(victim, MS + me * MS / 64, 50 * MS, 50 * MS, RESET_ON_FORK);
+		}
 		shared->jobs[me]++;
 	}
 	return 0;

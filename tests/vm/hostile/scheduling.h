@@ -145,6 +145,9 @@ static void sets_the_victims_scheduling(pid_t victim)
 		set_cpus(victim, draw(4) ? 0 : draw(pool->cpus), pool->cpus);
 		break;
 	case 5:
+		sched_yield();
+		break;
+	case 6:
 		setpriority(PRIO_PROCESS, victim, draw(10));
 		break;
 	default:
