@@ -189,6 +189,8 @@ static void show(const char *seed, int cpus)
 		calls += pool->calls[k];
 	printf("seed %s: %u calls, %u processes begun by root; of wishes %u admitted", seed, calls, begun, pool->answers[0]);
 	show_errors(pool->answers);
+	printf("  in storms %u admitted or kept", pool->at_doors[0]);
+	show_errors(pool->at_doors);
 	show_calls();
 	show_watched(cpus);
 }

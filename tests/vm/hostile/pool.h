@@ -52,7 +52,7 @@ static struct pool {
 	/* Times that a call made a real-time task which had no right to. */
 	volatile uint32_t bypasses;
 	/* To wishes, by errors; 0: admitted. */
-	volatile uint32_t answers[ERRORS_MAX];
+	volatile uint32_t answers[ERRORS_MAX], at_doors[ERRORS_MAX];
 	int cpus;
 	char program[256];
 } *pool;

@@ -56,7 +56,7 @@ static int door(int me)
 		}
 		for (int i = 0; i < 20; i++) {
 			set_cpus(victim, 0, pool->cpus);
-			ask(victim, MS + me * MS / 64, 50 * MS, 50 * MS, RESET_ON_FORK);
+			__sync_fetch_and_add(&pool->at_doors[ask(victim, MS, 50 * MS, 50 * MS, RESET_ON_FORK)], 1);
 		}
 		shared->jobs[me]++;
 	}

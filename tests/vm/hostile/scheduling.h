@@ -165,7 +165,8 @@ static int storms(void)
 
 	if (now(CLOCK_MONOTONIC) >= ends_at) {
 		ends_at = now(CLOCK_MONOTONIC) + (20 + draw(80)) * MS;
-		pool->victim = one_target();
+		/* One that runs ends its membership at once, others when their turn comes. */
+		pool->victim = draw(3) ? (pid_t)syscall(SYS_gettid) : one_target();
 		pool->storm_ends_at = ends_at;
 	}
 	while (now(CLOCK_MONOTONIC) < ends_at)
