@@ -115,9 +115,9 @@ static int sets_cpus_of_a_group(void)
 {
 	char text[16] = "0";
 
-	if (draw(4) == 0)
+	if (draw(10) == 0)
 		snprintf(text, sizeof(text), "%d", draw(pool->cpus));
-	else if (draw(4))
+	else if (draw(10))
 		snprintf(text, sizeof(text), "0-%d", pool->cpus - 1);
 	return write_group(groups[draw(GROUPS)], "cpuset.cpus", text);
 }
