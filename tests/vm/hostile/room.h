@@ -56,10 +56,10 @@ static int door(int me)
 			usleep(3000);
 			continue;
 		}
-		/* It has half of a CPU, so that it can do what ends its membership. */
+		/* It has up to half of a CPU, so that it can do what ends its membership. */
 		for (int i = 0; i < 20; i++) {
 			set_cpus(victim, 0, pool->cpus);
-			__sync_fetch_and_add(&pool->at_doors[ask(victim, 25 * MS, 50 * MS, 50 * MS, RESET_ON_FORK)], 1);
+			__sync_fetch_and_add(&pool->at_doors[ask(victim, (5 + i % 3 * 10) * MS, 50 * MS, 50 * MS, RESET_ON_FORK)], 1);
 		}
 		shared->jobs[me]++;
 	}
