@@ -211,8 +211,8 @@ static int hostile(const char *seed, int seconds, int cpus)
 	setpriority(PRIO_PROCESS, 0, -20);
 	fine = goes_against_it(seconds, cpus);
 	show(seed, cpus);
-	for (int i = 0; i < DOORS; i++)
-		fine &= end(LOOPS + cpus + i);
+	for (int i = 0; i < DOORS && fine; i++)
+		fine = end(LOOPS + cpus + i);
 	if (!fine || !end_the_users())
 		return 0;
 	for (int i = 0; i < LOOPS + cpus; i++)

@@ -27,8 +27,8 @@ static int room(int cpus)
 				return -1;
 			admitted += !shared->word[count];
 		} while (!shared->word[count++]);
-	for (int i = 0; i < count; i++)
-		fine &= end(i);
+	for (int i = 0; i < count && fine; i++)
+		fine = end(i);
 	/* Bandwidth is given back a moment after a process can be waited for. */
 	usleep(300000);
 	return fine ? admitted : -1;
