@@ -7,6 +7,11 @@
 
 /* For how long a task that must not migrate runs where it is, in ns. */
 #define LX_MOMENT 1000000
+/*
+ * A slice that does not end, and yet leaves the CPU its ticks: SCX_SLICE_INF has the kernel stop them on CPUs of nohz_full. In ticks this
+ * looks at the share of background work, at jobs that have waited for too long, and at budgets where there are no BPF timers.
+ */
+#define LX_SLICE_ENDLESS (SCX_SLICE_INF - 1)
 
 /* task_struct before Linux 7: on_cpu is an int there. */
 struct task_struct___wide {
@@ -50,7 +55,7 @@ static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
 		return false;
 	}
-	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, 0);
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, LX_SLICE_ENDLESS, 0);
 	return true;
 }
 
@@ -65,7 +70,7 @@ static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct
 	if (prev && prev->pid == pid) {
 		if (!(prev->scx.flags & SCX_TASK_QUEUED))
 			return false;
-		scx_bpf_task_set_slice(prev, SCX_SLICE_INF);
+		scx_bpf_task_set_slice(prev, LX_SLICE_ENDLESS);
 		return true;
 	}
 	/* Ordered after the decision, which the task's own enqueue looks at after it has set this. */

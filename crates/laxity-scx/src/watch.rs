@@ -190,7 +190,8 @@ fn described(w: &World, slot: SlotView) -> String {
 
 /// It runs where it is for as long as it may not migrate, and a moment longer.
 fn has_a_moment(task: &Task) -> bool {
-    task.raw.on_cpu != 0 && task.raw.scx.slice != SLICE_INF
+    // No slice that ends is as long as half of one that does not.
+    task.raw.on_cpu != 0 && task.raw.scx.slice < SLICE_INF / 2
 }
 
 fn can_run(w: &World, slot: SlotView) -> bool {
