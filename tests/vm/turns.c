@@ -3,7 +3,7 @@
  * How long a CPU of a machine that counts instructions stands still while the others have their turns. Usage: turns CPUS MS
  *
  * A thread of SCHED_FIFO on each CPU reads the clock without a pause: what passes between two readings is others'. A line for each CPU: the
- * number of pauses above 5 us, half of them and all but one in a hundred at most how long, the longest. What interrupts, too, is in it.
+ * number of pauses above 5 us, half of them and all but one in twenty at most how long, the longest. What interrupts, too, is in it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -87,10 +87,10 @@ int main(int count, char **words)
 		pthread_join(of->thread, NULL);
 		qsort(ns, of->pauses, sizeof(*ns), by_length);
 		if (of->pauses)
-			printf("cpu %d: pauses %zu, us: half %lu, 99%% %lu, longest %lu\n", cpu, of->pauses, ns[of->pauses / 2] / 1000,
-			       ns[of->pauses * 99 / 100] / 1000, ns[of->pauses - 1] / 1000);
+			printf("cpu %d: pauses %zu, us: half %lu, 95%% %lu, longest %lu\n", cpu, of->pauses, ns[of->pauses / 2] / 1000,
+			       ns[of->pauses * 95 / 100] / 1000, ns[of->pauses - 1] / 1000);
 		else
-			printf("cpu %d: pauses 0, us: half 0, 99%% 0, longest 0\n", cpu);
+			printf("cpu %d: pauses 0, us: half 0, 95%% 0, longest 0\n", cpu);
 	}
 	return 0;
 }

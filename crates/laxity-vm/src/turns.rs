@@ -11,8 +11,10 @@
 
 use crate::qemu_version::Version;
 
-/// How long a processor goes on before the next one does, at most.
-const TURN_US: u32 = 50;
+/// In so much time each processor has had a turn; turns of two take 50 us.
+const ROUND_US: u32 = 100;
+/// Of many processors each has so long a turn: shorter ones would take the host longer than what is done in them.
+const TURN_US_MIN: u32 = 10;
 /// QEMU's PC has no more processors.
 const CPUS_MAX: u32 = 255;
 /// The first QEMU that divides the time to the next timer.
@@ -32,9 +34,10 @@ impl Turns {
     /// Those of `cpus` processors, emulated by this version of QEMU.
     pub fn of(cpus: u32, qemu: Option<Version>) -> Turns {
         if qemu >= Some(DIVIDES_TIME) {
-            return Turns { cpus, spares: 0, interval_us: TURN_US * cpus };
+            return Turns { cpus, spares: 0, interval_us: ROUND_US.max(TURN_US_MIN * cpus) };
         }
-        Turns { cpus, spares: (cpus - 1).min(CPUS_MAX - cpus), interval_us: TURN_US }
+        let turn_us = TURN_US_MIN.max(ROUND_US / cpus);
+        Turns { cpus, spares: (cpus - 1).min(CPUS_MAX - cpus), interval_us: turn_us }
     }
 
     /// For QEMU's command line.
@@ -88,7 +91,7 @@ mod tests {
         let cores: Vec<&str> = words.split("core-id=").skip(1).map(|rest| &rest[..1]).collect();
         assert_eq!(cores, ["3", "1", "4", "2"], "{words}");
         assert!(words.starts_with("-smp 1,maxcpus=5,sockets=1,cores=5,threads=1 "), "{words}");
-        assert!(words.ends_with("filter-buffer,id=timer,netdev=turns,interval=50"), "{words}");
+        assert!(words.ends_with("filter-buffer,id=timer,netdev=turns,interval=33"), "{words}");
         assert_eq!(Turns::of(3, None).kernel_option().as_deref(), Some("nr_cpus=3"));
     }
 
@@ -96,7 +99,7 @@ mod tests {
     fn a_qemu_that_divides_time_needs_none() {
         let turns = Turns::of(4, Some(Version(8, 1)));
         let words = turns.arguments().join(" ");
-        assert!(words.starts_with("-smp 4 -netdev") && words.ends_with("interval=200"), "{words}");
+        assert!(words.starts_with("-smp 4 -netdev") && words.ends_with("interval=100"), "{words}");
         assert_eq!(turns.kernel_option(), None);
     }
 
