@@ -114,15 +114,12 @@ static int watched_begin(int cpus)
 	return 1;
 }
 
-/*
- * What has been done in that time. Of a job for each period nine tenths are, and no more than are released; where CPUs take turns in an
- * emulated machine, half of them.
- */
-static int keeps_its_promise(int me, uint64_t jobs, uint64_t period_ns, uint64_t passed_ns, int cpus)
+/* What has been done in that time: of a job for each period nine tenths at least, and no more than are released. */
+static int keeps_its_promise(int me, uint64_t jobs, uint64_t period_ns, uint64_t passed_ns)
 {
 	uint64_t released = passed_ns / period_ns;
 
-	if (jobs < released * (cpus > 1 ? 5 : 9) / 10)
+	if (jobs < released * 9 / 10)
 		FAIL("the promised task %d has ended %d jobs, of %d", me, (int)jobs, (int)released);
 	if (jobs > released + released / 10 + 2)
 		FAIL("the promised task %d has ended %d jobs, and %d were released", me, (int)jobs, (int)released);
@@ -143,7 +140,7 @@ static int all_have_got_on(int cpus)
 		if (!before_at || !fine)
 			continue;
 		if (i < PROMISED)
-			fine = keeps_its_promise(i, jobs, i == BY_YIELD ? SHORT_PERIOD : LONG_PERIOD, passed_ns, cpus);
+			fine = keeps_its_promise(i, jobs, i == BY_YIELD ? SHORT_PERIOD : LONG_PERIOD, passed_ns);
 		else if (!jobs && i != LOWEST)
 			fine = 0, snprintf(why, sizeof(why), "the plain task %d has had nothing for %d ms", i, (int)(passed_ns / MS));
 	}
