@@ -58,14 +58,30 @@ static __noinline void lx_arm(struct lx_instance *in)
 	}
 }
 
-/* A release whose interrupt another CPU wants this one to take: it was kicked for that (lx_act_all). */
-static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
+/* Whether that CPU does what is the instance's: the dedicated one, or any where there is none or a class above has that. */
+static __always_inline bool lx_serves(struct lx_instance *in, u32 index)
 {
 	u32 dedicated = in->state.config.dedicated_cpu;
 
-	if (lx_next_instant(in) < LX_READ(in->armed_at) &&
-	    (dedicated == LX_NONE || dedicated == index || LX_READ(in->dedicated_is_taken)))
+	return dedicated == LX_NONE || dedicated == index || LX_READ(in->dedicated_is_taken);
+}
+
+/* A release whose interrupt another CPU wants this one to take: it was kicked for that (lx_act_all). */
+static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
+{
+	if (lx_next_instant(in) < LX_READ(in->armed_at) && lx_serves(in, index))
 		lx_arm(in);
+}
+
+/* Sets the timer of a CPU: when the job on it has used its budget up, or other work is to go first. LX_NEVER: nothing is to be asked. */
+static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due_at)
+{
+	if (due_at == LX_NEVER)
+		return;
+	c->budget_due_at = due_at + budgets_late_ns;
+	/* Where there are none, and for one that does not start, the first tick after that instant takes its place. */
+	if (has_timers)
+		lx_start_timer(&c->timer, c->budget_due_at);
 }
 
 /* For the trace: a CPU is asked to decide. Of several that ask before it decides, the first counts. */
@@ -106,10 +122,20 @@ static __noinline u32 lx_stand_in(struct lx_instance *in, u32 index)
 	return found;
 }
 
-/* Makes the CPU `index`, or one in its place, do what waits for it (many_locks.h: lx_serve). */
-static __always_inline void lx_kick_server(struct lx_instance *in, u32 index)
+/* The instance's number of the CPU that this runs on, or of its first one. */
+static __always_inline u32 lx_here(struct lx_instance *in)
 {
-	u32 server = lx_stand_in(in, index);
+	u32 cpu = bpf_get_smp_processor_id();
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+	return c && c->instance != LX_NONE && lx_kernel_cpu(in, c->index) == cpu ? c->index : 0;
+}
+
+/* Makes the CPU that does what is the instance's, or one in its place, do what waits for it (serve.h). */
+static __always_inline void lx_kick_server(struct lx_instance *in)
+{
+	u32 dedicated = in->state.config.dedicated_cpu;
+	u32 server = lx_stand_in(in, dedicated != LX_NONE ? dedicated : lx_here(in));
 
 	if (server != LX_NONE)
 		lx_kick_cpu(lx_kernel_cpu(in, server));
@@ -120,7 +146,7 @@ static __always_inline void lx_act_one(struct lx_instance *in, const struct lx_a
 	if (a->kind == LX_KICK) {
 		lx_kick_cpu(lx_kernel_cpu(in, a->cpu));
 	} else if (a->kind == LX_NOTIFY) {
-		lx_kick_server(in, a->cpu);
+		lx_kick_server(in);
 	} else if (a->kind == LX_ARM) {
 		u32 cpu = lx_kernel_cpu(in, a->cpu);
 

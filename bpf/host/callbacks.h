@@ -129,13 +129,13 @@ static __always_inline void lx_look_again(u32 cpu)
 }
 
 /* No real-time work is to run here: what waits does, or what ran, if it can go on (else NULL). */
-static __always_inline void lx_dispatch_background(u32 cpu, struct task_struct *ran)
+static __always_inline void lx_dispatch_background(u32 cpu, struct task_struct *ran, bool is_member)
 {
 	if (lx_take_background(cpu))
 		return;
 	/* The pointer itself is to be looked at, not what is known of it: the verifier does not see what a flag says of a pointer. */
 	LX_OPAQUE(ran);
-	if (ran && !lx_real_time(ran)) {
+	if (ran && !is_member) {
 		if (lx_background_goes_on(cpu, ran))
 			scx_bpf_task_set_slice(ran, background_slice_ns);
 	} else {
@@ -161,6 +161,7 @@ static __always_inline bool lx_is_asked_in_vain(void)
 void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 {
 	struct task_struct *ran = prev && (prev->scx.flags & SCX_TASK_QUEUED) ? prev : NULL;
+	bool is_member;
 
 	if (lx_is_asked_in_vain())
 		return;
@@ -175,10 +176,9 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 		scx_bpf_task_set_slice(ran, SCX_SLICE_DFL);
 		return;
 	}
-	if (ran)
-		lx_real_time_now(ran);
+	is_member = ran && lx_real_time_now(ran);
 	if (!lx_dispatch_real_time(cpu, prev, ran))
-		lx_dispatch_background(cpu, ran);
+		lx_dispatch_background(cpu, ran, is_member);
 	lx_look_again(cpu);
 }
 

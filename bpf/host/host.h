@@ -124,7 +124,7 @@ SEC("syscall") int release_due(void *context)
 			u64 due_at = lx_next_instant(in);
 
 			if (due_at <= bpf_ktime_get_ns()) {
-				lx_release_pending(in, i);
+				lx_release_pending(in);
 				due_at = lx_next_instant(in);
 			}
 			if (due_at < next_at)

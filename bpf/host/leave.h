@@ -31,13 +31,10 @@ static __always_inline void lx_remind(struct lx_instance *in, u32 index)
 /* Anywhere: the membership that there is now is to end at the task's next callback; if it waits, when its turn comes. */
 static __noinline int lx_ask_to_leave(struct lx_member *member)
 {
+	u32 joined = lx_membership(member);
 	struct lx_instance *in;
-	u32 joined;
 
-	if (!member)
-		return 0;
-	joined = LX_READ(member->joined);
-	if (!(joined & 1))
+	if (!joined)
 		return 0;
 	in = lx_instance_at(member->instance);
 	__sync_lock_test_and_set(&member->leaving, joined);
@@ -52,12 +49,10 @@ static __noinline int lx_leave(struct task_struct *p)
 	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;
 	struct lx_instance *in;
 	u32 pid = p ? p->pid : 0;
-	u32 joined, index;
+	u32 joined = lx_membership(member);
+	u32 index;
 
-	if (!member)
-		return 0;
-	joined = LX_READ(member->joined);
-	if (!(joined & 1))
+	if (!joined)
 		return 0;
 	index = member->index;
 	in = lx_instance_at(member->instance);

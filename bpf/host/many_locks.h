@@ -51,7 +51,6 @@ enum lx_invocation {
 	LX_INVOKE_SUSPEND = 4,
 	LX_INVOKE_RESCHEDULE = 5,
 	LX_INVOKE_WITHDRAW = 6,
-	LX_INVOKE_RESTORE = 7,
 };
 
 static __always_inline struct bpf_res_spin_lock *lx_lock_of_cpu(struct lx_instance *in, u32 index)
@@ -72,8 +71,6 @@ static __always_inline void lx_invoke_locked(struct lx_instance *in, struct lx_h
 		c->next = LX_P(reschedule)(s, cpu, now);
 	} else if (what == LX_INVOKE_WITHDRAW) {
 		LX_P(withdraw)(s, cpu, cpu, now);
-	} else if (what == LX_INVOKE_RESTORE) {
-		LX_P(restore)(s, cpu, now);
 	} else if (what == LX_INVOKE_SUSPEND) {
 		LX_P(suspend)(s, cpu, now);
 	} else if (what == LX_INVOKE_COMPLETE) {
@@ -383,8 +380,8 @@ static __always_inline void lx_withdraw(struct lx_instance *in, struct lx_host_c
 	lx_decide_or_withdraw(in, c, LX_INVOKE_WITHDRAW, now);
 }
 
-/* CPU `index` of the instance is withdrawn; `by` says so. */
-LX_ONCE int lx_withdraw_once(u32 instance, u32 index, u32 by, u64 now)
+/* CPU `index` of the instance is withdrawn or restored; `by` says so. */
+LX_ONCE int lx_withdraw_or_restore_by(u32 instance, u32 index, bool withdrawn, u32 by, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
 	struct bpf_res_spin_lock *lock = in ? lx_lock_of_cpu(in, index) : NULL;
@@ -395,25 +392,21 @@ LX_ONCE int lx_withdraw_once(u32 instance, u32 index, u32 by, u64 now)
 		lx_give_up();
 		return 0;
 	}
-	LX_P(withdraw)(&in->state, index, by, now);
+	if (withdrawn)
+		LX_P(withdraw)(&in->state, index, by, now);
+	else
+		LX_P(restore)(&in->state, index, now);
 	bpf_res_spin_unlock(lock);
 	return 0;
 }
 
-/* The same where the task on the CPU has just come into that class: whichever CPU has seen to that says so. */
-static __always_inline void lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+/* That CPU, by its number in the instance, is withdrawn, as whichever CPU has seen to that says; or restored, and going to decide. */
+static __always_inline void lx_withdraw_or_restore(u32 instance, u32 index, bool withdrawn, u64 now)
 {
-	u32 instance = c->instance;
 	u32 by = lx_caller(instance);
 
-	lx_withdraw_once(instance, c->index, by, now);
+	lx_withdraw_or_restore_by(instance, index, withdrawn, by, now);
 	lx_carry_out(instance, by, now);
-}
-
-/* The CPU, which was withdrawn, is going to decide. */
-static __always_inline void lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
-{
-	lx_invoke(in, c, LX_INVOKE_RESTORE, 0, now);
 }
 
 static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu *c, bool own, u32 index, u64 now)
@@ -430,130 +423,6 @@ static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu
 static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	lx_charge_until(in, c, now);
-}
-
-/* The group that is due is released: 1, or 0 if there is none. Its interrupt was this CPU's, whichever CPU set
- * the timer. */
-LX_ONCE int lx_release_next_group(u32 instance, u32 cpu, u64 now)
-{
-	struct lx_instance *in = lx_instance_at(instance);
-	u32 group = LX_NONE;
-
-	if (!in)
-		return 0;
-	LX_UNDER_RELEASE_LOCK(instance, group = lx_take_due(&in->state, now));
-	if (group == LX_NONE)
-		return 0;
-	lx_group(&in->state, group)->cpu = cpu;
-	LX_P(release_group)(&in->state, group, now);
-	return 1;
-}
-
-#ifdef LX_MESSAGES
-LX_ONCE int lx_take_message(u32 instance, u32 cpu, u64 now)
-{
-	struct lx_instance *in = lx_instance_at(instance);
-
-	return in ? LX_P(message)(&in->state, cpu, now) : 0;
-}
-#endif
-
-/* Whether this CPU does what is the instance's: the dedicated one, or any where there is none or a class above has that. */
-static __always_inline bool lx_serves(struct lx_instance *in, struct lx_host_cpu *c)
-{
-	u32 dedicated = in->state.config.dedicated_cpu;
-
-	return dedicated == LX_NONE || dedicated == c->index || LX_READ(in->dedicated_is_taken);
-}
-
-static __always_inline bool lx_has_mail(struct lx_instance *in)
-{
-#ifdef LX_MESSAGES
-	return LX_P(has_mail)(&in->state);
-#else
-	(void)in;
-	return false;
-#endif
-}
-
-/* Whether a message waits for this CPU. */
-static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
-{
-	return lx_serves(in, c) && lx_has_mail(in);
-}
-
-/* Whether a CPU of the instance has to call lx_serve. */
-static __always_inline bool lx_has_to_serve(struct lx_instance *in)
-{
-	return LX_READ(in->state.next_due_at) <= bpf_ktime_get_ns() || lx_has_mail(in);
-}
-
-/* What is due is released, by the CPU that has the number `cpu` for that, and messages are handled until there are none. */
-static __always_inline void lx_serve_as(struct lx_instance *in, u32 instance, u32 cpu)
-{
-	u64 now = bpf_ktime_get_ns();
-	u64 begin_at = now;
-	u64 due_at = LX_READ(in->armed_at);
-	bool released = false;
-
-	/* The timer has gone off, or has yet to. */
-	if (due_at == LX_NEVER)
-		due_at = LX_READ(in->went_off_at);
-	while (LX_READ(in->state.next_due_at) <= now && LX_MAY_LOOP) {
-		if (!lx_release_next_group(instance, cpu, now))
-			break;
-		lx_carry_out(instance, cpu, now);
-		LX_COUNT(releases);
-		released = true;
-	}
-	if (released && (lx_tracing(LX_TRACE_EVENTS) || lx_sampling())) {
-		lx_trace_released(due_at, begin_at);
-		now = bpf_ktime_get_ns();
-	}
-#ifdef LX_MESSAGES
-	while (lx_take_message(instance, cpu, now) && LX_MAY_LOOP) {
-		begin_at = now;
-		lx_carry_out(instance, cpu, now);
-		now = bpf_ktime_get_ns();
-		lx_sample_message(LX_READ(in->state.message_sent_at), begin_at, now);
-	}
-#endif
-	if (LX_READ(in->state.next_due_at) != LX_READ(in->armed_at))
-		lx_arm(in);
-}
-
-/*
- * What this CPU does for others, with interrupts off. Where one CPU is dedicated to that, only one at a time does: another that finds it
- * at it leaves what has come to it, which looks again when it is done.
- */
-static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
-{
-	u32 dedicated = in->state.config.dedicated_cpu;
-
-	if (!lx_serves(in, c))
-		return;
-	if (dedicated == LX_NONE) {
-		lx_serve_as(in, c->instance, c->index);
-		return;
-	}
-	while (!__sync_lock_test_and_set(&in->serving, 1) && LX_MAY_LOOP) {
-		lx_serve_as(in, c->instance, dedicated);
-		__sync_lock_test_and_set(&in->serving, 0);
-		if (!lx_has_to_serve(in))
-			break;
-	}
-}
-
-/*
- * The timer has interrupts on: it makes its CPU, or the dedicated one, call serve, which has them off; or one in its place, if a class
- * above has that. Releases none itself.
- */
-static __always_inline int lx_release_pending(struct lx_instance *in, u32 instance)
-{
-	u32 dedicated = in->state.config.dedicated_cpu;
-
-	lx_kick_server(in, dedicated != LX_NONE ? dedicated : lx_here(in, instance));
-	return 0;
 }
 
 #endif

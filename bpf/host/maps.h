@@ -69,7 +69,7 @@ struct lx_instance {
 	u32 rescue_next;
 	/* A class above has the dedicated CPU: others do its work. */
 	u32 dedicated_is_taken;
-	/* A CPU does that work, or its own (many_locks.h): one at a time. */
+	/* A CPU does that work, or its own (serve.h): one at a time. */
 	u32 serving;
 	struct lx_admission admission;
 	/* The kernel's numbers of the CPUs. */
@@ -334,9 +334,17 @@ static __always_inline bool lx_is_withdrawn(u32 cpu)
 	return c && LX_READ(c->above) & LX_ABOVE_TOLD;
 }
 
+/* The number of the membership that there is now, or 0. */
+static __always_inline u32 lx_membership(const struct lx_member *member)
+{
+	u32 joined = member ? LX_READ(member->joined) : 0;
+
+	return joined & 1 ? joined : 0;
+}
+
 static __always_inline bool lx_has_joined(const struct lx_member *member)
 {
-	return LX_READ(member->joined) & 1;
+	return lx_membership(member) != 0;
 }
 
 /* Whether the end of the membership, which there is, has been asked for. */
@@ -350,7 +358,7 @@ static __always_inline struct lx_member *lx_member_of(struct task_struct *p)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
 
-	return member && lx_has_joined(member) ? member : NULL;
+	return lx_has_joined(member) ? member : NULL;
 }
 
 #define LX_COUNT(name)                                                                                                 \

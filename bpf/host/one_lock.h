@@ -171,7 +171,7 @@ static __always_inline void lx_withdraw(struct lx_instance *in, struct lx_host_c
 	lx_decide_or_withdraw(lx_kernel_cpu(in, c->index), true, now);
 }
 
-/* That CPU, by its number in the instance, is withdrawn or restored. */
+/* That CPU, by its number in the instance, is withdrawn, as whichever CPU has seen to that says; or restored, and going to decide. */
 LX_ONCE int lx_withdraw_or_restore(u32 instance, u32 index, bool withdrawn, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
@@ -190,26 +190,13 @@ LX_ONCE int lx_withdraw_or_restore(u32 instance, u32 index, bool withdrawn, u64 
 	return 0;
 }
 
-/* The same where the task on the CPU has just come into that class: whichever CPU has seen to that says so. */
-static __always_inline void lx_withdraw_from_anywhere(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
-{
-	(void)in;
-	lx_withdraw_or_restore(c->instance, c->index, true, now);
-}
-
-/* The CPU, which was withdrawn, is going to decide. */
-static __always_inline void lx_restore(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
-{
-	(void)in;
-	lx_withdraw_or_restore(c->instance, c->index, false, now);
-}
-
 /* A task is runnable. */
 static __always_inline void lx_appear(struct lx_instance *in, u32 instance, u32 index, u64 now)
 {
 	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
-	u32 here = lx_here(in, instance);
+	u32 here = lx_here(in);
 
+	(void)instance;
 	if (!list)
 		return;
 	lx_lock(in);
@@ -241,11 +228,11 @@ static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_
 
 #ifdef LX_TIMER
 /* The policy's own timer, if it is due: 1, or 0 if it is not. */
-static __noinline int lx_timer_pending(struct lx_instance *in, u32 instance)
+static __noinline int lx_timer_pending(struct lx_instance *in)
 {
 	struct lx_actions *list = lx_actions(LX_IN_TIMER);
 	u64 now = bpf_ktime_get_ns();
-	u32 here = lx_here(in, instance);
+	u32 here = lx_here(in);
 
 	if (!list || LX_READ(in->state.next_timer_at) > now)
 		return 0;
@@ -262,12 +249,11 @@ static __noinline int lx_timer_pending(struct lx_instance *in, u32 instance)
  * Releases what is due, and sets the timer for what is not; returns how many groups that were, and one more for the policy's own
  * timer. With batching one group is all jobs of an instant, without it one job.
  */
-static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
+static __noinline int lx_release_pending(struct lx_instance *in)
 {
 	struct lx_actions *list = lx_actions(LX_IN_TIMER);
 	u32 groups = 0;
 
-	(void)instance;
 	if (!list)
 		return 0;
 	while (groups < LX_TASKS_MAX && LX_MAY_LOOP) {
@@ -289,7 +275,7 @@ static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
 		LX_FORGET(list, groups);
 	}
 #ifdef LX_TIMER
-	groups += lx_timer_pending(in, instance);
+	groups += lx_timer_pending(in);
 #endif
 	lx_arm(in);
 	return groups;

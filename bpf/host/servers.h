@@ -116,16 +116,6 @@ static __always_inline u32 lx_why_first(struct lx_instance *in, struct lx_host_c
 	return lx_why_first_on(lx_kernel_cpu(in, c->index), now);
 }
 
-static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due_at)
-{
-	if (due_at == LX_NEVER)
-		return;
-	c->budget_due_at = due_at + budgets_late_ns;
-	/* One that does not start: a tick finds what it would have. */
-	if (has_timers)
-		lx_start_timer(&c->timer, c->budget_due_at);
-}
-
 /*
  * When this CPU is to ask again which work goes first (lx_claim_ends), while background work runs here that goes first, or real-time
  * work. LX_NEVER while that is real-time work only because nothing waits for the server: background work that comes kicks the CPU.

@@ -16,14 +16,6 @@
  */
 #define LX_ONCE __weak __attribute__((noinline))
 
-/* The instance's number of the CPU that this runs on, or of its first one. */
-static __always_inline u32 lx_here(struct lx_instance *in, u32 instance)
-{
-	struct lx_host_cpu *c = lx_host_cpu(bpf_get_smp_processor_id());
-
-	return c && c->instance == instance ? c->index : 0;
-}
-
 /*
  * What the event makes of the task's standing. Returns what is to be done then (enum lx_standing_then). Where locks are several,
  * other CPUs may change it at the same time.

@@ -6,7 +6,7 @@
 #include "decisions.h"
 
 #ifdef LX_STEPS
-#include "many_locks.h"
+#include "serve.h"
 #else
 #include "one_lock.h"
 #endif
@@ -20,11 +20,12 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 	int released;
 
 	(void)map;
+	(void)key;
 	begin_at = bpf_ktime_get_ns();
 	due_at = LX_READ(in->armed_at);
 	in->went_off_at = due_at;
 	in->armed_at = LX_NEVER;
-	released = lx_release_pending(in, *key);
+	released = lx_release_pending(in);
 	/* It may have been set by two CPUs at once for one instant, and go off twice. */
 	if (released && (lx_tracing(LX_TRACE_EVENTS) || lx_sampling()))
 		lx_trace_released(due_at, begin_at);
@@ -56,21 +57,13 @@ static __always_inline void lx_budget_ticked(struct lx_host_cpu *c, u32 cpu)
 }
 
 #ifndef LX_SERVERS
-/*
- * Sets the budget timer of the CPU, on which a job begins to run, or the same one with a new budget. Where there are no timers, the
- * first tick after that instant takes its place, and so it does for a timer that does not start.
- */
+/* Sets the timer of the CPU, on which a job begins to run, or the same one with a new budget. */
 static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	struct lx_state *s = &in->state;
-	u64 left_ns;
 
-	if (s->config.budget_mode == LX_BUDGET_OFF)
-		return;
-	left_ns = LX_READ(lx_task(s, c->running)->budget_left_ns);
-	c->budget_due_at = now + left_ns + budgets_late_ns;
-	if (has_timers)
-		lx_start_timer(&c->timer, c->budget_due_at);
+	if (s->config.budget_mode != LX_BUDGET_OFF)
+		lx_set_timer(c, now + LX_READ(lx_task(s, c->running)->budget_left_ns));
 }
 #endif
 

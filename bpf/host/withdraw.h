@@ -58,7 +58,7 @@ static __always_inline void lx_is_gone(struct lx_instance *in, struct lx_host_cp
 	lx_show_above(c, cpu, now, pid);
 	lx_arm_if_asked(in, c->index);
 	if (lx_has_to_serve(in))
-		lx_kick_server(in, c->index);
+		lx_kick_server(in);
 }
 
 /* `next`, of a class above, takes this CPU of an instance. */
@@ -96,7 +96,7 @@ static __always_inline void lx_rises(struct task_struct *p)
 	now = bpf_ktime_get_ns();
 	if (lx_is_taken(in, c)) {
 		c->ended = 0;
-		lx_withdraw_from_anywhere(in, c, now);
+		lx_withdraw_or_restore(c->instance, c->index, true, now);
 	}
 	lx_is_gone(in, c, cpu, now, p->pid);
 }
@@ -115,7 +115,7 @@ static __always_inline void lx_give_back(struct lx_instance *in, struct lx_host_
 	if (c->index == in->state.config.dedicated_cpu)
 		__sync_lock_test_and_set(&in->dedicated_is_taken, 0);
 	else
-		lx_restore(in, c, now);
+		lx_withdraw_or_restore(c->instance, c->index, false, now);
 }
 
 SEC("tp_btf/sched_switch")

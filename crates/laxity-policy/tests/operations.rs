@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-const HOST: [&str; 5] = ["host.c", "locks.c", "mailboxes.c", "main.c", "model.c"];
+const HOST: [&str; 7] = ["calls.c", "cpus.c", "host.c", "locks.c", "mailboxes.c", "main.c", "model.c"];
 
 /// What may happen between an event and its consequences (`enum mode`).
 #[derive(Clone, Copy, PartialEq)]

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The host: what happens next, and what follows from it. */
-#include "host.h"
+#include "calls.h"
 
 #include <stdio.h>
-
-/* An operation that makes no progress is found by this many calls in one instant. */
-#define CALLS_MAX 20000
 
 static const char *const event_names[] = {"kick",  "message", "group", "arrive",   "resume",
 					  "enter", "wake up", "timer", "withdraw", "restore"};
@@ -33,7 +30,7 @@ static int check_levels(struct host *h)
 	return 0;
 }
 
-static void add_event(struct host *h, u32 cpu, enum event_kind kind, u32 subject)
+void add_event(struct host *h, u32 cpu, enum event_kind kind, u32 subject)
 {
 	struct model_cpu *c = &h->cpu[cpu];
 
@@ -58,87 +55,6 @@ static int runs(struct host *h, u32 cpu, u32 task)
 		return fail(h, "a task runs that is not ready", task, cpu);
 	h->task[task].running_on = cpu;
 	return 0;
-}
-
-static void collect_due(struct host *h);
-
-static void print_action(const struct lx_action *a)
-{
-	printf("        -> %s cpu %d", (const char *[]){"", "kick", "arm", "notify", "step", "note"}[a->kind], (int)a->cpu);
-	if (a->kind == LX_ARM)
-		printf(" due at %lld", (long long)a->due_at);
-	else if (a->kind == LX_STEP)
-		printf(" locks %#x", a->locks);
-	else if (a->kind == LX_NOTE)
-		printf(" kind %d other %d task %d", (int)a->note.kind, (int)a->note.other, (int)a->note.task);
-	printf("\n");
-}
-
-static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
-{
-	if (h->trace)
-		print_action(a);
-	switch (a->kind) {
-	case LX_KICK:
-		add_event(h, a->cpu, EVENT_KICK, 0);
-		return 0;
-	case LX_ARM:
-		if (a->due_at != h->s->next_due_at && a->due_at != h->s->next_timer_at)
-			return fail(h, "timer", a->due_at, h->s->next_due_at);
-		/* At once, if that is past. */
-		collect_due(h);
-		return 0;
-	case LX_NOTIFY:
-		add_event(h, a->cpu, EVENT_MESSAGE, 0);
-		return 0;
-	case LX_STEP:
-		if (a->cpu != cpu || h->cpu[cpu].stepping)
-			return fail(h, "step of another CPU, or two", cpu, a->cpu);
-		h->cpu[cpu].stepping = 1;
-		h->cpu[cpu].locks = a->locks;
-		return 0;
-	case LX_NOTE:
-		h->notes[a->note.kind]++;
-		h->abandoned |= a->note.kind == LX_NOTE_PUSH_ABANDONED;
-		return 0;
-	}
-	return fail(h, "unknown action", a->kind, cpu);
-}
-
-/* How many actions the last call of `cpu` made. */
-static u32 actions_of(const struct host *h, u32 cpu)
-{
-	return h->policy->lock_of ? h->s->list[cpu].actions : h->s->actions;
-}
-
-/* Brackets a call of the policy: `before` it, and after it, under these locks. */
-static int called(struct host *h, u32 cpu, const struct written *before, u32 locks)
-{
-	if (h->calls_now++ > CALLS_MAX)
-		return fail(h, "no end", cpu, 0);
-	if (locks_kept(h, before, locks) || lists_kept(h, before, cpu))
-		return -1;
-	for (u32 i = 0; i < actions_of(h, cpu); i++)
-		if (carry_out(h, cpu, h->policy->lock_of ? &h->s->list[cpu].action[i] : &h->s->action[i]))
-			return -1;
-	return 0;
-}
-
-#define CALLED(h, cpu, locks, call)                                                                                    \
-	({                                                                                                             \
-		struct written before_;                                                                                \
-		u32 locks_ = (locks);                                                                                  \
-		if ((h)->trace)                                                                                        \
-			printf("t=%llu cpu%u %s\n", (unsigned long long)(h)->now, cpu, #call);                         \
-		locks_before(h, &before_);                                                                             \
-		call;                                                                                                  \
-		called(h, cpu, &before_, locks_);                                                                      \
-	})
-#define CALL(h, cpu, locks, call) CALLED(h, cpu, locks, (h)->policy->call)
-
-static u32 lock_of(const struct host *h, u32 event, u32 cpu)
-{
-	return h->policy->lock_of ? h->policy->lock_of(h->s, event, cpu) : ONE_LOCK;
 }
 
 static int step(struct host *h, u32 cpu)
@@ -169,43 +85,6 @@ static int handle_message(struct host *h, u32 cpu)
 		return mailboxes_fair(h, read);
 	/* The DSP may have looked at the client before this message asks it to. */
 	return h->notices && h->notices-- ? 0 : fail(h, "no message", found, cpu);
-}
-
-/* Something above the policy takes the CPU, at once or after what its job has ended with. */
-static int goes_on(const struct host *h, u32 cpu);
-
-static int withdraw(struct host *h, u32 cpu)
-{
-	struct model_cpu *c = &h->cpu[cpu];
-	u32 by;
-
-	if (model_laxities(h, 0))
-		return -1;
-	if (c->running != LX_NONE)
-		h->task[c->running].running_on = LX_NONE;
-	c->running = LX_NONE;
-	c->executing = 0;
-	c->must_reschedule = 0;
-	c->withdrawn = 1;
-	c->changes_at = h->now + 1 + draw(h, 12);
-	h->withdrawn++;
-	h->notices++;
-	/* Another CPU that has nothing under way may be the one that says so. */
-	by = (u32)draw(h, h->cpus);
-	if (goes_on(h, by))
-		by = cpu;
-	return CALL(h, by, lock_of(h, LX_EVENT_RESCHEDULE, cpu), withdraw(h->s, cpu, by, h->now));
-}
-
-static int restore(struct host *h, u32 cpu)
-{
-	struct model_cpu *c = &h->cpu[cpu];
-
-	c->withdrawn = 0;
-	c->must_reschedule = 1;
-	c->changes_at = h->now < h->horizon ? h->now + 1 + draw(h, 30) : LX_NEVER;
-	h->notices++;
-	return CALL(h, cpu, lock_of(h, LX_EVENT_RESCHEDULE, cpu), restore(h->s, cpu, h->now));
 }
 
 /* Arranges for the task to arrive, be resumed or enter after up to `delay`, on any CPU. */
@@ -291,15 +170,15 @@ static int handle(struct host *h, u32 cpu, u32 index)
 		h->timer_is_coming = 0;
 		return CALL(h, cpu, none, timer(h->s, cpu, h->now));
 	case EVENT_WITHDRAW:
-		return withdraw(h, cpu);
+		return is_taken(h, cpu);
 	case EVENT_RESTORE:
-		return restore(h, cpu);
+		return is_back(h, cpu);
 	}
 	return -1;
 }
 
 /* Timers and other interrupts whose instant has come. */
-static void collect_due(struct host *h)
+void collect_due(struct host *h)
 {
 	u32 group;
 
@@ -317,14 +196,7 @@ static void collect_due(struct host *h)
 		t->wakes_at = LX_NEVER;
 		add_event(h, t->wakes_on, t->wakes_by, i);
 	}
-	for (u32 cpu = 0; cpu < h->clients; cpu++) {
-		struct model_cpu *c = &h->cpu[cpu];
-
-		if (c->changes_at > h->now)
-			continue;
-		c->changes_at = LX_NEVER;
-		add_event(h, cpu, c->withdrawn ? EVENT_RESTORE : EVENT_WITHDRAW, 0);
-	}
+	changes_due(h);
 }
 
 /* The first part of complete or exhaust has returned `ready`. The second is what the CPU does next; others may come before. */
@@ -454,7 +326,7 @@ static int job_over(struct host *h, u32 cpu)
 }
 
 /* What the CPU must do next, if it must do something: 1, or 0 if it is free for events. */
-static int goes_on(const struct host *h, u32 cpu)
+int goes_on(const struct host *h, u32 cpu)
 {
 	return h->cpu[cpu].awaiting || h->cpu[cpu].stepping || h->cpu[cpu].must_reschedule;
 }

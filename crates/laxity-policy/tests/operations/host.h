@@ -147,6 +147,16 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 int host_run(struct host *h);
 int fail(struct host *h, const char *what, u64 a, u64 b);
 
+/* host.c, for its parts. */
+void add_event(struct host *h, u32 cpu, enum event_kind kind, u32 subject);
+void collect_due(struct host *h);
+int goes_on(const struct host *h, u32 cpu);
+
+/* cpus.c: something above the policy takes the CPU, and gives it back; when that is next. */
+int is_taken(struct host *h, u32 cpu);
+int is_back(struct host *h, u32 cpu);
+void changes_due(struct host *h);
+
 /* model.c: the host's account of jobs. */
 void model_next_job(struct host *h, u32 task, u64 release);
 /* What lx_wake_up returns; sets what is left of the budget. */

@@ -51,7 +51,7 @@ pub const EDZL: [Mistake; 6] = [
     ),
     mistake(
         "a job without laxity that waits does not preempt",
-        "linking.h",
+        "turns.h",
         "#ifdef LX_TURNS\n\tLX_P(preempt_all)(s);\n",
         "#ifdef LX_TURNS\n\t(void)s;\n",
     ),
@@ -143,8 +143,8 @@ pub const WITHDRAWN: [(&str, Mistake); 12] = [
         mistake(
             "a CPU that is there again takes nothing that waits",
             "linking.h",
-            "\tLX_P(link_top)(s, cpu);\n\tLX_P(settle)(s);\n}\n\n#ifdef",
-            "\tlx_cpu_enter(s, lx_cpu_idle(cpu));\n\tLX_P(settle)(s);\n}\n\n#ifdef",
+            "\tLX_P(link_top)(s, cpu);\n\tLX_P(settle)(s);\n}\n\n/* The task has used",
+            "\tlx_cpu_enter(s, lx_cpu_idle(cpu));\n\tLX_P(settle)(s);\n}\n\n/* The task has used",
         ),
     ),
     (
