@@ -181,3 +181,23 @@ u32 lx_policy_waits_too_long(u64 since_at, u64 now)
 {
 	return (u32)lx_waits_too_long(since_at, now);
 }
+
+u32 lx_policy_kernel_thread_is_bound(u32 of_kernel, u32 cpus)
+{
+	return (u32)lx_kernel_thread_is_bound(of_kernel, cpus);
+}
+
+u64 lx_policy_kernel_thread_left(const struct lx_reserve *first, u64 now)
+{
+	return lx_kernel_thread_left(first, now);
+}
+
+void lx_policy_kernel_thread_charge(struct lx_reserve *first, struct lx_reserve *background, u64 used_ns, u64 now)
+{
+	lx_kernel_thread_charge(first, background, used_ns, now);
+}
+
+u32 lx_policy_kernel_thread_has_turn(u32 bound)
+{
+	return (u32)lx_kernel_thread_has_turn(bound);
+}

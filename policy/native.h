@@ -8,6 +8,7 @@
 #include "admission.h"
 #include "background.h"
 #include "claims.h"
+#include "kernel_threads.h"
 #include "policies.h"
 #include "reserve.h"
 #include "standing.h"
@@ -155,5 +156,9 @@ u64 lx_policy_virtual_leads(u64 vtime, u64 clock_vtime);
 u64 lx_policy_virtual_passes(u64 clock_vtime, u64 passed_ns);
 u64 lx_policy_virtual_slice(u64 slice_ns, u32 waiting);
 u32 lx_policy_waits_too_long(u64 since_at, u64 now);
+u32 lx_policy_kernel_thread_is_bound(u32 of_kernel, u32 cpus);
+u64 lx_policy_kernel_thread_left(const struct lx_reserve *first, u64 now);
+void lx_policy_kernel_thread_charge(struct lx_reserve *first, struct lx_reserve *background, u64 used_ns, u64 now);
+u32 lx_policy_kernel_thread_has_turn(u32 bound);
 
 #endif

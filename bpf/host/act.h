@@ -5,6 +5,12 @@
 
 #include "trace.h"
 
+/*
+ * Global functions: the verifier goes through each of them once for all its callers. They find the instance
+ * themselves. Weak, so that the compiler does not leave out arguments that only this build ignores.
+ */
+#define LX_ONCE __weak __attribute__((noinline))
+
 /* When the instance's timer is to go off: for a release, or the policy's own reason (native.h: timer). */
 static __always_inline u64 lx_next_instant(struct lx_instance *in)
 {

@@ -3,14 +3,15 @@
  * The kernel's callbacks, translated. Order on a CPU: dispatch (while the previous task is still current), stopping,
  * enqueue, running; a task that goes to sleep has stopping and quiescent before dispatch.
  *
- * Kernel threads go first: straight to the CPU's own queue. A real-time task is inserted into that queue in one place,
- * dispatch, by the CPU that the policy has linked it to; so there is at most one, and it is what the policy says. Until
- * then it is in custody: with the policy, not in any queue of the kernel's. Everything else waits by virtual time: in one
- * queue for all CPUs (one_queue.h), or in one each (many_queues.h).
+ * Kernel threads that are bound to a CPU go first there, for a bounded time (bound.h): straight to the CPU's own queue. A real-time
+ * task is inserted into that queue in one place, dispatch, by the CPU that the policy has linked it to; so there is at most one, and
+ * it is what the policy says. Until then it is in custody: with the policy, not in any queue of the kernel's. Everything else waits
+ * by virtual time, other kernel threads too: in one queue for all CPUs (one_queue.h), or in one each (many_queues.h).
  */
 #ifndef LX_HOST_CALLBACKS_H
 #define LX_HOST_CALLBACKS_H
 
+#include "bound.h"
 #include "decisions.h"
 #include "leave.h"
 #include "rescue.h"
@@ -23,11 +24,6 @@
 #else
 #include "one_queue.h"
 #endif
-
-static __always_inline bool lx_is_kernel_thread(const struct task_struct *p)
-{
-	return p->flags & PF_KTHREAD;
-}
 
 /* The task that was decided for takes the CPU: false if it cannot. */
 static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cpu *c, u32 task, u32 cpu, u64 now,
@@ -128,15 +124,20 @@ static __always_inline void lx_look_again(u32 cpu)
 		lx_kick_cpu(cpu);
 }
 
-/* No real-time work is to run here: what waits does, or what ran, if it can go on (else NULL). */
-static __always_inline void lx_dispatch_background(u32 cpu, struct task_struct *ran, bool is_member)
+/*
+ * No real-time work is to run here: what waits does, or what ran, if it can go on (else NULL). `ran_bound`: that is a bound kernel
+ * thread; `is_member`: a member, which may not.
+ */
+static __always_inline void lx_dispatch_background(u32 cpu, struct task_struct *ran, bool ran_bound, bool is_member)
 {
-	if (lx_take_background(cpu))
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+	if (!c || (lx_kernel_thread_has_turn(c->ran_bound) && lx_take_bound(c, cpu)) || lx_take_background(cpu) || lx_take_bound(c, cpu))
 		return;
 	/* The pointer itself is to be looked at, not what is known of it: the verifier does not see what a flag says of a pointer. */
 	LX_OPAQUE(ran);
 	if (ran && !is_member) {
-		if (lx_background_goes_on(cpu, ran))
+		if (ran_bound || lx_background_goes_on(cpu, ran))
 			scx_bpf_task_set_slice(ran, background_slice_ns);
 	} else {
 		lx_take_from_others(cpu);
@@ -158,27 +159,32 @@ static __always_inline bool lx_is_asked_in_vain(void)
 	return rq && rq->rt.rt_queued;
 }
 
+/* A bound kernel thread has the CPU, or gets it: what the CPU does for others it does all the same. Whether that is so. */
+static __always_inline bool lx_dispatch_bound(u32 cpu, struct task_struct *ran, bool ran_bound)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+
+	if (!c || !lx_bound_goes_first(in, c, cpu, ran, ran_bound, bpf_ktime_get_ns()))
+		return false;
+	if (in) {
+		lx_serve(in, c);
+		lx_arm_if_asked(in, c->index);
+	}
+	return true;
+}
+
 void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 {
 	struct task_struct *ran = prev && (prev->scx.flags & SCX_TASK_QUEUED) ? prev : NULL;
+	bool ran_bound = ran && lx_is_bound(ran);
 	bool is_member;
 
-	if (lx_is_asked_in_vain())
+	if (lx_is_asked_in_vain() || lx_dispatch_bound(cpu, ran, ran_bound))
 		return;
-	if (ran && lx_is_kernel_thread(ran)) {
-		struct lx_host_cpu *c = lx_host_cpu(cpu);
-		struct lx_instance *in = lx_instance_of(c);
-
-		if (in) {
-			lx_serve(in, c);
-			lx_arm_if_asked(in, c->index);
-		}
-		scx_bpf_task_set_slice(ran, SCX_SLICE_DFL);
-		return;
-	}
 	is_member = ran && lx_real_time_now(ran);
 	if (!lx_dispatch_real_time(cpu, prev, ran))
-		lx_dispatch_background(cpu, ran, is_member);
+		lx_dispatch_background(cpu, ran, ran_bound, is_member);
 	lx_look_again(cpu);
 }
 
@@ -205,17 +211,8 @@ s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_
 		return cpu;
 	cpu = scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
 	if (idle)
-		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, lx_is_kernel_thread(p) ? SCX_SLICE_DFL : background_slice_ns, 0);
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, background_slice_ns, 0);
 	return cpu;
-}
-
-static __always_inline void lx_enqueue_kernel_thread(struct task_struct *p, u64 enq_flags)
-{
-	/* A task that wakes up goes before the running one; a task that had its slice waits behind others of its
-	 * kind. */
-	u64 preempt = enq_flags & SCX_ENQ_WAKEUP ? SCX_ENQ_PREEMPT : 0;
-
-	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_DFL, enq_flags | preempt);
 }
 
 static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct lx_member *member)
@@ -250,8 +247,8 @@ void BPF_STRUCT_OPS(on_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	struct lx_member *member;
 
-	if (lx_is_kernel_thread(p)) {
-		lx_enqueue_kernel_thread(p, enq_flags);
+	if (lx_is_bound(p)) {
+		lx_enqueue_bound(p, enq_flags);
 		return;
 	}
 	member = lx_real_time_now(p);
@@ -284,6 +281,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 {
 	u32 cpu = scx_bpf_task_cpu(p);
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	bool is_bound = lx_is_bound(p);
 	struct lx_member *member;
 	struct lx_instance *in;
 
@@ -294,13 +292,17 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	c->background_since_at = bpf_ktime_get_ns();
 	lx_show_above_ends(c, cpu, c->background_since_at);
 	in = lx_instance_of(c);
+	c->ran_bound = 0;
+	if (is_bound)
+		lx_bound_begins(in, c, cpu, c->background_since_at);
 	if (!in) {
-		lx_begins_beside(c, cpu, p);
+		if (!is_bound)
+			lx_begins_beside(c, cpu, p);
 		return;
 	}
 	if (lx_tracing(LX_TRACE_EVENTS) && !lx_real_time(p))
 		lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, bpf_ktime_get_ns(),
-			      lx_is_kernel_thread(p) ? LX_OTHER_KERNEL : c->gave_way,
+			      is_bound ? LX_OTHER_KERNEL : c->gave_way,
 			      LX_NONE, p->pid, LX_NONE, p->pid);
 	lx_serve(in, c);
 	lx_arm_if_asked(in, c->index);
@@ -322,13 +324,13 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		/* It has just become a member, while it ran. */
 		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)
 			lx_kick_cpu(cpu);
-	} else if (!member && !lx_is_kernel_thread(p)) {
+	} else if (!member && !is_bound) {
 		LX_COUNT(background);
 		lx_background_begins(in, c, cpu, p);
 		if (lx_is_in_the_way(in, c))
 			lx_kick_cpu(cpu);
 	}
-	if (!lx_is_kernel_thread(p) && lx_has_to_decide(in, c))
+	if (!is_bound && lx_has_to_decide(in, c))
 		lx_kick_cpu(cpu);
 }
 
@@ -348,11 +350,15 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 	if (!c)
 		return;
 	if (c->running == LX_NONE) {
+		bool was_bound = c->bound_since_at;
+
 		if (lx_tracing(LX_TRACE_EVENTS) && c->instance != LX_NONE)
 			lx_trace_task(LX_TRACE_BACKGROUND_STOP, scx_bpf_task_cpu(p), bpf_ktime_get_ns(),
-				      lx_is_kernel_thread(p), LX_NONE, p->pid, LX_NONE, p->pid);
-		if (!lx_is_kernel_thread(p)) {
-			now = bpf_ktime_get_ns();
+				      was_bound, LX_NONE, p->pid, LX_NONE, p->pid);
+		now = bpf_ktime_get_ns();
+		if (was_bound) {
+			lx_bound_ends(c, scx_bpf_task_cpu(p), now);
+		} else {
 			lx_charge_virtual_time(p, now - c->background_since_at);
 			lx_background_ends(lx_instance_of(c), c, now);
 		}
@@ -467,7 +473,7 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 	if (!c)
 		return;
 	in = lx_instance_of(c);
-	if (in && lx_look_for_waiting(in, now))
+	if (lx_bound_ticks(in, c, scx_bpf_task_cpu(p), now) || (in && lx_look_for_waiting(in, now)))
 		scx_bpf_task_set_slice(p, 0);
 	if (c->running == LX_NONE) {
 		lx_tick_background(c, p, now);

@@ -32,6 +32,8 @@ static __noinline int lx_forget_cpus(void)
 			c->instance = LX_NONE;
 			c->running = LX_NONE;
 			c->awaited = LX_NONE;
+			c->bound.period_ns = bound_period_ns;
+			c->bound.runtime_ns = bound_runtime_ns;
 		}
 	}
 	return 0;
@@ -160,9 +162,12 @@ static __noinline int lx_start_timers(void)
 
 s32 BPF_STRUCT_OPS_SLEEPABLE(on_init)
 {
+	s32 error;
+
 	if (has_timers)
 		lx_start_timers();
-	return lx_create_queues();
+	error = lx_create_bound_queues();
+	return error ?: lx_create_queues();
 }
 
 void BPF_STRUCT_OPS(on_exit, struct scx_exit_info *info)

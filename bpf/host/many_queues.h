@@ -123,8 +123,6 @@ static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 {
 	struct lx_host_cpu *c = lx_host_cpu(own);
 
-	if (p->flags & PF_KTHREAD)
-		return -1;
 	return c ? lx_place(p, own, lx_load_without(p, own, c, 0)) : own;
 }
 
@@ -387,8 +385,7 @@ static __always_inline void lx_background_begins(struct lx_instance *in, struct 
 /* The same where no real-time work is. */
 static __always_inline void lx_begins_beside(struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
 {
-	if (!(p->flags & PF_KTHREAD))
-		lx_background_begins(NULL, c, cpu, p);
+	lx_background_begins(NULL, c, cpu, p);
 }
 
 static __always_inline void lx_background_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)

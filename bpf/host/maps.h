@@ -6,6 +6,7 @@
 #ifndef LX_HOST_MAPS_H
 #define LX_HOST_MAPS_H
 
+#include "kernel_threads.h"
 #include "setup.h"
 #include "standing.h"
 #include "../trace/rings.bpf.h"
@@ -122,6 +123,13 @@ struct lx_host_cpu {
 	/* Since when a task that is no member has had this CPU, if one has. */
 	u64 background_since_at;
 	struct lx_reserve reserve;
+	/* bound.h: what bound kernel threads have had by going first. */
+	struct lx_reserve bound;
+	/* Since when one has had this CPU without being charged; 0: none has it. */
+	u64 bound_since_at;
+	/* One had it last; one waits in the queue for them, or may. */
+	u32 ran_bound;
+	u32 bound_waits;
 #ifdef LX_SERVERS
 	/* Under the lock of its instance. */
 	struct lx_server server;
@@ -280,6 +288,9 @@ const volatile u32 kicks_forgotten = 0;
 const volatile u64 budgets_late_ns = 0;
 /* And one for the test of what makes up for it: one of so many timers is not started; 0: none. */
 const volatile u32 timers_refused = 0;
+/* In each window of that many ns, kernel threads bound to a CPU go before real-time work for so many (policy/kernel_threads.h). */
+const volatile u64 bound_period_ns = 10000000;
+const volatile u64 bound_runtime_ns = 500000;
 /* Slice of what is not real-time. */
 const volatile u64 background_slice_ns = 5000000;
 

@@ -103,6 +103,8 @@ struct lx_counters {
 	u64 rescued;
 	/* Times that a class above took a CPU from an instance. */
 	u64 withdrawals;
+	/* Times that a kernel thread bound to a CPU had gone first for as long as it may, and waited. */
+	u64 bounded;
 };
 
 #endif

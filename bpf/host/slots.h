@@ -11,12 +11,6 @@
 #define LX_P(name) LX_JOIN_HOST(LX_POLICY, name)
 
 /*
- * Global functions: the verifier goes through each of them once for all its callers. They find the instance
- * themselves. Weak, so that the compiler does not leave out arguments that only this build ignores.
- */
-#define LX_ONCE __weak __attribute__((noinline))
-
-/*
  * What the event makes of the task's standing. Returns what is to be done then (enum lx_standing_then). Where locks are several,
  * other CPUs may change it at the same time.
  */

@@ -9,6 +9,7 @@
 #ifndef LX_HOST_WITHDRAW_H
 #define LX_HOST_WITHDRAW_H
 
+#include "bound.h"
 #include "decisions.h"
 #include "take_up.h"
 #include "timers.h"
@@ -18,7 +19,7 @@
 
 static __always_inline bool lx_is_above(const struct task_struct *p)
 {
-	return p->prio < LX_PRIO_RT_MAX && !(p->flags & PF_KTHREAD && p->nr_cpus_allowed == 1);
+	return p->prio < LX_PRIO_RT_MAX && !lx_is_bound(p);
 }
 
 /* For the trace: the thread has the CPU as a kernel thread would. */

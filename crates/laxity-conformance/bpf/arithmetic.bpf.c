@@ -6,6 +6,7 @@
 #include "admission.h"
 #include "background.h"
 #include "claims.h"
+#include "kernel_threads.h"
 #include "standing.h"
 #include "virtual_time.h"
 #include "waiting.h"
@@ -155,5 +156,19 @@ __attribute__((section("syscall"), used)) int virtual_limits(struct lx_rig_numbe
 	n->out[1] = lx_virtual_passes(n->in[1], n->in[2]);
 	n->out[2] = lx_virtual_slice(n->in[4], (u32)n->in[3]);
 	n->out[3] = (u64)lx_waits_too_long(n->in[0], n->in[1]);
+	return 0;
+}
+
+/* Of in[1] in each in[0] for bound kernel threads: in[2] until in[3], and what is so at in[4] of both, and of a thread. */
+__attribute__((section("syscall"), used)) int kernel_threads(struct lx_rig_numbers *n)
+{
+	struct lx_reserve first = {.period_ns = n->in[0], .runtime_ns = n->in[1]};
+	struct lx_reserve background = {.period_ns = n->in[0] * 3, .runtime_ns = n->in[0] * 2};
+
+	lx_kernel_thread_charge(&first, &background, n->in[2], n->in[3]);
+	n->out[0] = lx_kernel_thread_left(&first, n->in[4]);
+	n->out[1] = lx_reserve_left(&background, n->in[4]);
+	n->out[2] = (u64)lx_kernel_thread_is_bound((u32)n->in[5] & 1, (u32)n->in[5]);
+	n->out[3] = (u64)lx_kernel_thread_has_turn((u32)n->in[5] & 1);
 	return 0;
 }

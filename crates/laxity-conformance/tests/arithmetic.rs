@@ -2,8 +2,8 @@
 
 use laxity_conformance::{Programs, available};
 use laxity_policy::{
-    Admission, Claim, Load, NEVER, Refused, Reserve, Server, Spot, Standing, StandingEvent, TaskParameters,
-    Then, VirtualTime, slice_in_a_crowd, waits_too_long,
+    Admission, Claim, KernelThreads, Load, NEVER, Refused, Reserve, Server, Spot, Standing, StandingEvent,
+    TaskParameters, Then, VirtualTime, slice_in_a_crowd, waits_too_long,
 };
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -272,6 +272,35 @@ fn limits_of_waiting_are_the_same() {
             assert_eq!(programs.compute("virtual_limits", numbers), Ok(expected), "{numbers:?}");
         }
         laxity_seeds::assert_together!(seen.iter().all(|&times| times > 500), "{seen:?}");
+    });
+}
+
+#[test]
+fn kernel_threads_are_the_same() {
+    with_programs(|programs| {
+        let mut seen = [0; 2];
+        for seed in laxity_seeds::seeds!(0..5000) {
+            let mut random = Pcg64::new(seed.into(), 13);
+            let period = 1 + draw(&mut random, 30);
+            let runtime = random.random_range(0..=period);
+            let used = random.random_range(0..=2 * runtime);
+            let until = used + draw(&mut random, 34);
+            let now = until + random.random_range(0..=period);
+            let cpus = random.random_range(0..5);
+            let mut threads = KernelThreads::new(runtime, period);
+            let mut background = Reserve::new(0, period * 2, period * 3);
+            threads.charge(&mut background, used, until);
+            seen[usize::from(threads.left(now) == 0)] += 1;
+            let expected = [
+                threads.left(now),
+                background.left(now),
+                KernelThreads::is_bound(cpus % 2 == 1, cpus).into(),
+                KernelThreads::have_turn(cpus % 2 == 1).into(),
+            ];
+            let numbers = [period, runtime, used, until, now, cpus.into()];
+            assert_eq!(programs.compute("kernel_threads", numbers), Ok(expected), "{numbers:?}");
+        }
+        laxity_seeds::assert_together!(seen.iter().all(|&times| times > 300), "{seen:?}");
     });
 }
 

@@ -93,6 +93,7 @@ fn options(policy: Policy, cpus: u32) -> Options {
         tasks: 64,
         share_ppm: 1_000_000,
         reserve: Reserve::percent(5, Reserve::WINDOW).expect("a share"),
+        kernel_threads: laxity_kernel::KERNEL_THREADS,
         cores: Vec::new(),
     }
 }

@@ -68,6 +68,8 @@ counters! {
     rescued,
     /// Times that a thread of a class above took a CPU: what the policy had put there went to the others.
     withdrawals,
+    /// Times that a kernel thread bound to a CPU had gone first for as long as it may, and waited.
+    bounded,
 }
 
 impl Counters {

@@ -297,10 +297,11 @@ pub struct lx_counters {
     pub timer_failures: u64_,
     pub rescued: u64_,
     pub withdrawals: u64_,
+    pub bounded: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 136usize];
+    ["Size of lx_counters"][::core::mem::size_of::<lx_counters>() - 144usize];
     ["Alignment of lx_counters"][::core::mem::align_of::<lx_counters>() - 8usize];
     [
         "Offset of field: lx_counters::releases",
@@ -353,6 +354,9 @@ const _: () = {
     [
         "Offset of field: lx_counters::withdrawals",
     ][::core::mem::offset_of!(lx_counters, withdrawals) - 128usize];
+    [
+        "Offset of field: lx_counters::bounded",
+    ][::core::mem::offset_of!(lx_counters, bounded) - 136usize];
 };
 #[repr(C)]
 #[derive(

@@ -43,6 +43,12 @@ pub use scheduler::{Enrolled, Exit, Length, Options, PolicyCpus, Scheduler, buil
 
 /// Tasks for which the kernel's build has room, in a cell and in all.
 pub const TASKS_MAX: u32 = ffi::LX_HOST_TASKS;
+
+/// The window in which kernel threads that are bound to a CPU go before its real-time tasks for a bounded time, and that time unless
+/// it is said otherwise.
+pub const KERNEL_THREADS_WINDOW: laxity_model::Duration = laxity_model::Duration::from_ms(10);
+/// See [`KERNEL_THREADS_WINDOW`].
+pub const KERNEL_THREADS: laxity_model::Duration = laxity_model::Duration::from_us(500);
 /// CPUs for which it has room, in a cell.
 pub const CPUS_MAX: u32 = ffi::LX_HOST_CPUS;
 /// The longest period of a task, in ns.

@@ -6,7 +6,7 @@ mod setup;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Core, Counters, RunningServer, ffi, kernel, messages, skeleton};
-use laxity_model::{BudgetMode, CpuList, Diagnostic, Platform, Policy, Reserve, Result};
+use laxity_model::{BudgetMode, CpuList, Diagnostic, Duration, Platform, Policy, Reserve, Result};
 use laxity_sys::{Attributes, policy, set_attributes};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
@@ -45,6 +45,8 @@ pub struct Options {
     pub share_ppm: u64,
     /// What is left to background work.
     pub reserve: Reserve,
+    /// For how long kernel threads that are bound to a CPU go before its real-time tasks, in each [`crate::KERNEL_THREADS_WINDOW`].
+    pub kernel_threads: Duration,
     /// amp-rm: the machine's CPUs; if empty, all CPUs are equally fast and have no servers. Empty for other
     /// policies.
     pub cores: Vec<Core>,

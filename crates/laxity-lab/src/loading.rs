@@ -49,6 +49,8 @@ pub struct Loading {
     pub reserve_percent: u8,
     /// The time within which that is granted.
     pub reserve_period: Duration,
+    /// For how long kernel threads of a CPU go before its real-time tasks, in each [`laxity_kernel::KERNEL_THREADS_WINDOW`].
+    pub kernel_threads: Duration,
     /// Real-time tasks that a cell has room for.
     pub tasks_max: u32,
     /// amp-rm: deferrable servers.
@@ -182,6 +184,7 @@ impl Loading {
             tasks: self.tasks_max,
             share_ppm: share * 10_000,
             reserve: Reserve::percent(self.reserve_percent, self.reserve_period)?,
+            kernel_threads: self.kernel_threads,
             cores: self.cores(&platform, share * 10_000)?,
         })
     }
@@ -203,6 +206,16 @@ impl Loading {
         let when = if was_enabled { "" } else { " at once, before it scheduled" };
         Diagnostic::environment(format!("the kernel has ended {}{when}: {}", self.policy, words(exit)))
             .hint("all tasks go on under the kernel's own scheduler; `dmesg` may say more")
+    }
+}
+
+/// What real-time tasks have to expect of kernel threads.
+fn kernel_threads(bound: Duration) -> String {
+    let window = laxity_kernel::KERNEL_THREADS_WINDOW;
+    if bound >= window {
+        "kernel threads of a CPU go first there without a bound".to_owned()
+    } else {
+        format!("kernel threads of a CPU go first there for {bound} of each {window}")
     }
 }
 
@@ -242,6 +255,7 @@ impl Loaded<'_> {
             cpus_named(cells.join(" | ")),
             self.loading.reserve_percent
         ));
+        self.say(&kernel_threads(self.loading.kernel_threads));
         scheduler.notes().iter().for_each(|note| self.say(note));
         if !scheduler.hears_all() {
             self.caller.observer.warn(

@@ -1259,3 +1259,20 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn lx_policy_waits_too_long(since_at: u64_, now: u64_) -> u32_;
 }
+unsafe extern "C" {
+    pub fn lx_policy_kernel_thread_is_bound(of_kernel: u32_, cpus: u32_) -> u32_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_kernel_thread_left(first: *const lx_reserve, now: u64_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn lx_policy_kernel_thread_charge(
+        first: *mut lx_reserve,
+        background: *mut lx_reserve,
+        used_ns: u64_,
+        now: u64_,
+    );
+}
+unsafe extern "C" {
+    pub fn lx_policy_kernel_thread_has_turn(bound: u32_) -> u32_;
+}

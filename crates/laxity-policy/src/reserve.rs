@@ -26,6 +26,10 @@ impl Reserve {
         &raw const self.0
     }
 
+    pub(crate) fn raw_mut(&mut self) -> *mut ffi::lx_reserve {
+        &raw mut self.0
+    }
+
     /// Real-time work has had the CPU for `used` until `now`.
     pub fn charge(&mut self, used: u64, now: u64) {
         // SAFETY: writes what it is given.

@@ -26,6 +26,9 @@ struct lx_scx_options {
 	/* One of so many; 0: none. */
 	u32 timers_refused;
 	u32 kicks_forgotten;
+	/* Kernel threads that are bound to a CPU go first for so many ns in each of so many. */
+	u64 bound_runtime_ns;
+	u64 bound_period_ns;
 	struct lx_host_setup *setup;
 };
 
@@ -85,6 +88,8 @@ static void prepare(const struct lx_scx_options *options)
 	LX_SCX_SET(u32, instance_count, options->instances);
 	LX_SCX_SET(u32, timers_refused, options->timers_refused);
 	LX_SCX_SET(u32, kicks_forgotten, options->kicks_forgotten);
+	LX_SCX_SET(u64, bound_runtime_ns, options->bound_runtime_ns);
+	LX_SCX_SET(u64, bound_period_ns, options->bound_period_ns);
 	setup_data = *options->setup;
 }
 

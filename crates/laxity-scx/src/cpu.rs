@@ -58,6 +58,9 @@ pub(crate) struct Cpu {
     pub charged_at: u64,
     /// Running tasks that its stopper is to move away.
     pub to_move: BTreeSet<TaskId>,
+    /// Since when a bound kernel thread keeps a job from this CPU, if one does; for how long in which window, in ns.
+    pub kept_since: Option<u64>,
+    pub kept: (u64, u64),
 }
 
 impl Cpu {
@@ -86,6 +89,8 @@ impl Cpu {
             custody_number: 0,
             charged_at: 0,
             to_move: BTreeSet::new(),
+            kept_since: None,
+            kept: (0, 0),
         }
     }
 

@@ -150,6 +150,8 @@ pub(crate) struct Options {
     pub instances: u32,
     pub timers_refused: u32,
     pub kicks_forgotten: u32,
+    pub bound_runtime_ns: u64,
+    pub bound_period_ns: u64,
     pub setup: *const Setup,
 }
 

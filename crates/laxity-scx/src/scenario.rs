@@ -59,6 +59,7 @@ pub(crate) struct Settings {
     pub batching: u32,
     pub sockets: u32,
     pub timers_refused: u32,
+    pub bound_runtime_ns: u64,
 }
 
 /// How many CPUs the machine of that seed has.
@@ -77,6 +78,7 @@ pub(crate) fn settings(w: &mut World, kind: Kind) -> Settings {
         batching: u32::try_from(w.below(2)).expect("few"),
         sockets: 1 + u32::try_from(w.below(2)).expect("few"),
         timers_refused: if kind == Kind::Hostile && w.below(8) == 0 { 8 } else { 0 },
+        bound_runtime_ns: [200 * US, 500 * US, 2 * MS][w.below(3)],
     }
 }
 
@@ -177,6 +179,22 @@ fn kernel_threads(w: &mut World) {
     }
 }
 
+/// Kernel threads that have more to do than they may do first, bound to a CPU and not, for so many rounds.
+fn busy_kernel_threads(w: &mut World, rounds: u32) {
+    for cpu in 0..=w.cpus.len() {
+        let is_bound = cpu < w.cpus.len();
+        if is_bound && w.below(2) == 0 {
+            continue;
+        }
+        let mask = if is_bound { 1 << cpu } else { all_cpus(w) };
+        let task = thread(w, if is_bound { "ksoftirqd" } else { "kworker/u" }, mask);
+        let (computes_ns, sleeps_ns) = (w.draw(1, 40) * MS, w.draw(10, 2_000) * US);
+        w.tasks[task].raw.flags |= PF_KTHREAD;
+        w.tasks[task].program =
+            vec![Op::Compute(computes_ns), Op::Sleep(sleeps_ns), Op::Repeat(0, rounds), Op::Exit];
+    }
+}
+
 fn calm(w: &mut World) {
     let count = 1 + w.below(2 + 2 * w.cpus.len());
     members(w, count, 12);
@@ -241,6 +259,7 @@ fn hostile(w: &mut World) {
     let count = w.below(4);
     tasks.extend(background(w, count, 12));
     kernel_threads(w);
+    busy_kernel_threads(w, 4);
     // A process whose second thread becomes a member, and execs at last.
     if w.below(2) == 0 {
         let team = members(w, 2, 6);
@@ -299,6 +318,7 @@ fn held(w: &mut World) {
     let count = w.below(3);
     background(w, count, 12);
     kernel_threads(w);
+    busy_kernel_threads(w, 8);
     let at = w.below(instance.cpus.len());
     let fifo = thread(w, "fifo", 1 << instance.cpus[at]);
     w.tasks[fifo].class = Class::RealTime;
@@ -324,6 +344,7 @@ fn crowded(w: &mut World) {
                 vec![Op::Call(Call::SetAttributes(task, to)), Op::Compute(84 * MS), Op::Yield, Op::Goto(1)];
         }
     }
+    busy_kernel_threads(w, u32::MAX);
     let count = 20 * w.cpus.len() + w.below(20);
     for i in 0..=count {
         let mask = all_cpus(w);
@@ -341,4 +362,5 @@ fn overloaded(w: &mut World) {
         }
     }
     background(w, 2, u32::MAX);
+    busy_kernel_threads(w, u32::MAX);
 }

@@ -8,6 +8,7 @@ use crate::raw::{self, CPUS_MAX, InitArgs, Setup};
 use crate::run::run_until;
 use crate::scenario::{self, Kind, Settings};
 use crate::watch;
+use crate::watch::BOUND_PERIOD_NS;
 use crate::world::{Fault, World, enter, world};
 use std::sync::{Mutex, PoisonError};
 
@@ -66,7 +67,10 @@ fn load(kind: Kind, kicks_forgotten: u32) {
     for (number, instance) in instances.iter().enumerate() {
         set_up(number, instances.len(), instance, settings, kicks_forgotten);
     }
-    world(|w| w.instances = instances);
+    world(|w| {
+        w.instances = instances;
+        w.bound_ns = (settings.timers_refused == 0).then_some(settings.bound_runtime_ns);
+    });
     alone(move || {
         assert_eq!((ops().init)(), 0, "the host begins");
         size_cores();
@@ -103,6 +107,8 @@ fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settin
             instances: few(instances),
             timers_refused: settings.timers_refused,
             kicks_forgotten,
+            bound_runtime_ns: settings.bound_runtime_ns,
+            bound_period_ns: BOUND_PERIOD_NS,
             setup: &raw const *setup,
         });
         assert_eq!((table.set_up)(std::ptr::null_mut()), 0, "the instance is set up");

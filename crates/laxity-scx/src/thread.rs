@@ -131,8 +131,9 @@ impl Task {
         self.raw.scx.flags & QUEUED != 0
     }
 
-    pub(crate) fn is_kernel_thread(&self) -> bool {
-        self.raw.flags & PF_KTHREAD != 0
+    /// A kernel thread that can be on one CPU only: it goes first there for a bounded time.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.raw.flags & PF_KTHREAD != 0 && self.raw.nr_cpus_allowed == 1
     }
 
     pub(crate) fn may_be_on(&self, cpu: usize) -> bool {

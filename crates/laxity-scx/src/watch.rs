@@ -7,6 +7,12 @@ use crate::world::{World, world};
 
 /// The kernel throws a scheduler out whose task can run and does not for so long, in ns.
 pub(crate) const WATCHDOG_NS: u64 = 30_000_000_000;
+/// The window in which bound kernel threads go first for a bounded time, in ns.
+pub(crate) const BOUND_PERIOD_NS: u64 = 10_000_000;
+/// What a timer, a kick and a switch may take until they give way, in ns.
+const BOUND_SLACK_NS: u64 = 200_000;
+/// A bound kernel thread has its CPU again within this, in ns: others of its kind and SCHED_FIFO may go before it.
+const BOUND_PATIENCE_NS: u64 = 2_000_000_000;
 const NONE: u32 = u32::MAX;
 /// `enum lx_standing`.
 const PRESENT: u32 = 2;
@@ -21,9 +27,35 @@ pub(crate) fn when_quiet() {
             if let Some(why) = found.is_wrong(w, instance) {
                 w.fail(format!("instance {number}: {why}"));
             }
+            for (index, &cpu) in instance.cpus.iter().enumerate() {
+                let keeps = found.is_kept_by_bound(w, index, cpu);
+                watch_the_bound(w, cpu, keeps);
+            }
         });
     }
     world(watch_the_dog);
+}
+
+/// Bound kernel threads keep jobs from a CPU for no longer than they may in a window. `keeps`: one does so from now on.
+fn watch_the_bound(w: &mut World, cpu: usize, keeps: bool) {
+    let now = w.now;
+    let window = now / BOUND_PERIOD_NS;
+    let c = &mut w.cpus[cpu];
+    let since = std::mem::replace(&mut c.kept_since, keeps.then_some(now));
+    if c.kept.0 != window {
+        c.kept = (window, 0);
+    }
+    if let Some(since) = since {
+        c.kept.1 += now - since.max(window * BOUND_PERIOD_NS);
+    }
+    let kept_ns = c.kept.1;
+    if let Some(bound_ns) = w.bound_ns
+        && kept_ns > bound_ns + BOUND_SLACK_NS
+    {
+        w.fail(format!(
+            "kernel threads have kept a job from CPU {cpu} for {kept_ns} ns of a window, and may for {bound_ns}"
+        ));
+    }
 }
 
 /// No task that can run waits as long as the kernel's watchdog waits.
@@ -38,6 +70,14 @@ fn watch_the_dog(w: &mut World) {
             "{} can run and has not for 30 s (custody {:?}, queue {:?})",
             task.name, task.custody, task.queue
         );
+        w.fail(why);
+    }
+    let bound =
+        w.tasks.iter().find(|t| t.is_bound() && t.runnable_at.is_some_and(|at| now - at > BOUND_PATIENCE_NS));
+    if let Some(task) = bound
+        && task.class == Class::Ext
+    {
+        let why = format!("{} can run and has not for {BOUND_PATIENCE_NS} ns", task.name);
         w.fail(why);
     }
     let patience_ns = w.patience_ns;
@@ -141,6 +181,14 @@ impl Looks {
         None
     }
 
+    /// A bound kernel thread has the CPU, and a job could.
+    fn is_kept_by_bound(&self, w: &World, index: usize, cpu: usize) -> bool {
+        let current = &w.tasks[w.cpus[cpu].current];
+        current.class == Class::Ext
+            && current.is_bound()
+            && self.linked[index].is_some_and(|linked| can_run(w, linked))
+    }
+
     /// The CPU runs what is linked to it, if that can run; and no member that is not.
     fn cpu_is_wrong(&self, w: &World, index: usize, cpu: usize) -> Option<&'static str> {
         let current = &w.tasks[w.cpus[cpu].current];
@@ -148,7 +196,7 @@ impl Looks {
         if current.class == Class::RealTime && (view.withdrawn == 0 || view.linked != NONE) {
             return Some("a class above has it, and the policy has not been told");
         }
-        if current.class < Class::Ext || current.is_kernel_thread() || current.raw.migration_disabled > 0 {
+        if current.class < Class::Ext || current.is_bound() || current.raw.migration_disabled > 0 {
             return None;
         }
         if view.kicked != 0 || view.withdrawn != 0 {

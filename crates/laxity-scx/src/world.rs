@@ -58,6 +58,8 @@ pub(crate) struct World {
     pub events: u64,
     /// How long a member that can run waits at most, in ns.
     pub patience_ns: u64,
+    /// For how long bound kernel threads may keep a job from its CPU in each window; `None`: that is not looked at.
+    pub bound_ns: Option<u64>,
     rng: Pcg64,
     /// Of so many places where others may go first, they do at one.
     others_one_in: u32,
@@ -125,6 +127,7 @@ impl World {
             speaks,
             events: 0,
             patience_ns: u64::MAX,
+            bound_ns: None,
             rng: Pcg64::seed_from_u64(seed),
             others_one_in: 1,
         };

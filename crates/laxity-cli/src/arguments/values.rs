@@ -15,6 +15,15 @@ pub fn reserve_window(text: &str) -> std::result::Result<Duration, String> {
     Reserve::checked_window(value(text)?).map_err(worded)
 }
 
+/// Parses the time for which kernel threads go first in each of their windows.
+pub fn kernel_threads(text: &str) -> std::result::Result<Duration, String> {
+    let (time, window) = (value::<Duration>(text)?, laxity_kernel::KERNEL_THREADS_WINDOW);
+    if time > window {
+        return Err(format!("{time} is more than the {window} that it is a part of"));
+    }
+    Ok(time)
+}
+
 /// Parses a scheduler that can be simulated.
 pub fn simulated(text: &str) -> std::result::Result<Configuration, String> {
     Configuration::simulated(text).map_err(worded)

@@ -1,6 +1,8 @@
 //! `laxity load`: a policy schedules this machine until it is stopped.
 
-use crate::arguments::{PlatformArguments, double_hit, reserve_window, switch, value, whole, worded};
+use crate::arguments::{
+    PlatformArguments, double_hit, kernel_threads, reserve_window, switch, value, whole, worded,
+};
 use crate::{interrupt, output, terminal};
 use clap::Args;
 use laxity_lab::loading::{Loading, Report};
@@ -53,6 +55,12 @@ pub struct LoadArguments {
     /// The time within which the reserve is granted
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_window)]
     pub reserve_period: Duration,
+    /// How long kernel threads of a CPU may go before its real-time tasks, in each 10ms; 10ms: without a bound
+    ///
+    /// Those that can run on that CPU only: its soft interrupts, its work queues. What is beyond waits for the next 10 ms, or until
+    /// no real-time task wants the CPU; all other kernel threads are background work.
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "500us", value_parser = kernel_threads)]
+    pub kernel_threads: Duration,
     /// Load it although cgroups of this machine have CPU limits, which have no effect meanwhile
     ///
     /// Without it, a machine with such cgroups is refused, and they are named. cpu.max, cpu.weight and cpu.idle (cgroup v1:
@@ -123,6 +131,7 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         retries_max: arguments.retries,
         reserve_percent: arguments.reserve,
         reserve_period: arguments.reserve_period,
+        kernel_threads: arguments.kernel_threads,
         tasks_max: arguments.tasks,
         servers: arguments.server.clone(),
         speeds: arguments.speeds.clone(),

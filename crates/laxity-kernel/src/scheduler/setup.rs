@@ -96,6 +96,8 @@ pub(super) fn prepare(options: &Options) -> std::result::Result<Opened, String> 
     let cpus = possible_cpus()?;
     opened.set(&skeleton::ONLINE_CPUS, cpus)?;
     opened.set(&skeleton::BY_DEADLINE, !options.by_period)?;
+    opened.set(&skeleton::BOUND_PERIOD_NS, crate::KERNEL_THREADS_WINDOW.as_ns())?;
+    opened.set(&skeleton::BOUND_RUNTIME_NS, options.kernel_threads.as_ns())?;
     opened.set(&skeleton::HAS_TIMERS, !kernel::is_preempt_rt())?;
     let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
     set_faults(&mut opened)?;

@@ -99,6 +99,7 @@ pub(super) mod tests {
             retries_max: 1,
             reserve_percent: 5,
             reserve_period: Duration::from_secs(1),
+            kernel_threads: laxity_kernel::KERNEL_THREADS,
             tasks_max: 1,
             servers: choices.iter().map(|text| text.parse().expect("a choice")).collect(),
             speeds: speeds.map(|text| text.parse().expect("speeds")),

@@ -100,6 +100,7 @@ fn options(attachment: &Attachment) -> Result<Options> {
         tasks: attachment.tasks,
         share_ppm: share_ppm(runtime_ns, period_ns)?,
         reserve: Reserve::new(left, Duration::from_ns(period_ns))?,
+        kernel_threads: laxity_kernel::KERNEL_THREADS,
         cores: attachment.cores.clone(),
     })
 }
