@@ -59,7 +59,7 @@ pub(crate) struct Cpu {
     /// Running tasks that its stopper is to move away.
     pub to_move: BTreeSet<TaskId>,
     /// Since when a bound kernel thread keeps a job from this CPU, if one does; for how long in which window, in ns.
-    pub kept_since: Option<u64>,
+    pub kept_since_at: Option<u64>,
     pub kept: (u64, u64),
 }
 
@@ -89,7 +89,7 @@ impl Cpu {
             custody_number: 0,
             charged_at: 0,
             to_move: BTreeSet::new(),
-            kept_since: None,
+            kept_since_at: None,
             kept: (0, 0),
         }
     }

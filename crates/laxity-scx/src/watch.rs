@@ -41,7 +41,7 @@ fn watch_the_bound(w: &mut World, cpu: usize, keeps: bool) {
     let now = w.now;
     let window = now / BOUND_PERIOD_NS;
     let c = &mut w.cpus[cpu];
-    let since = std::mem::replace(&mut c.kept_since, keeps.then_some(now));
+    let since = std::mem::replace(&mut c.kept_since_at, keeps.then_some(now));
     if c.kept.0 != window {
         c.kept = (window, 0);
     }
