@@ -12,15 +12,15 @@ fn threads_of_the_kernel_with_one_cpu_are_bound() {
 
 #[test]
 fn windows_by_hand() {
-    // 5 of each 100; 40 of each 50 are real-time work's while background work waits.
+    // 5 of each 100; 20 of each 100 are real-time work's while background work waits.
     let mut threads = KernelThreads::new(5, 100);
-    let mut background = Reserve::new(0, 40, 50);
+    let mut background = Reserve::new(0, 20, 100);
     assert_eq!(threads.left(10), 5);
     threads.charge(&mut background, 3, 13);
-    assert_eq!((threads.left(13), background.left(13)), (2, 37));
+    assert_eq!((threads.left(13), background.left(13)), (2, 17));
     // What is beyond its time is background work, which the reserve does not count.
     threads.charge(&mut background, 10, 30);
-    assert_eq!((threads.left(30), background.left(30)), (0, 15 + 5 + 40 - 25));
+    assert_eq!((threads.left(30), background.left(30)), (0, 15));
     assert_eq!(threads.left(99), 0);
     assert_eq!(threads.left(100), 5);
     // Two budgets without a break.
