@@ -26,6 +26,7 @@ fn options(cpus: u32) -> Options {
         tasks: 16,
         share_ppm: 950_000,
         reserve: Reserve::percent(5, Reserve::WINDOW).expect("a share"),
+        kernel_threads: laxity_kernel::KERNEL_THREADS,
         cores: Vec::new(),
     }
 }

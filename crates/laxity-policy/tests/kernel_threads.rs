@@ -54,17 +54,17 @@ fn next_random(state: &mut u64) -> u64 {
 #[test]
 fn no_window_has_more_than_its_time() {
     for seed in laxity_seeds::seeds!(0..300) {
-        let mut state = u64::from(seed);
+        let mut state = seed;
         let period = 2 + next_random(&mut state) % 58;
         let runtime = 1 + next_random(&mut state) % (period - 1);
         let mut threads = KernelThreads::new(runtime, period);
         let mut background = Reserve::new(0, 40, 50);
         let (mut first, mut wanted) = (0, 0);
         for now in 0..20 * period {
-            if now % period == 0 {
+            if now.is_multiple_of(period) {
                 (first, wanted) = (0, 0);
             }
-            if next_random(&mut state) % 2 == 0 {
+            if next_random(&mut state).is_multiple_of(2) {
                 wanted += 1;
                 let goes_first = threads.left(now) > 0;
                 first += u64::from(goes_first);

@@ -299,6 +299,7 @@ mod tests {
         Measured {
             cpus: vec![CpuMeasured::default()],
             closed: vec![Vec::new()],
+            last_ready_at: vec![0],
             limits: vec![PIECES_MIN],
             cluster_of: vec![0; 4],
             ready_at: vec![None; 4],
