@@ -30,7 +30,7 @@ pub enum Accelerator {
 /// What is to execute instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Acceleration {
-    /// KVM where it works, else counted.
+    /// KVM where it works, else counted, from the host's time on.
     #[default]
     Auto,
     /// KVM where it works, else TCG by the host's time: for processors of unequal speed, and for how long something takes.
@@ -39,7 +39,7 @@ pub enum Acceleration {
     Kvm,
     /// TCG by the host's time.
     Tcg,
-    /// TCG by counted instructions.
+    /// TCG by counted instructions, and nothing of the host shows in the machine: the same order gives the same run.
     Counted,
 }
 

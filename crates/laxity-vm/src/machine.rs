@@ -294,6 +294,7 @@ impl Machine<'_> {
             cpus: self.settings.cpus,
             memory_mib: self.settings.memory_mib,
             accelerator,
+            alone: self.settings.acceleration == Acceleration::Counted,
             kernel: image,
             append: &self.settings.append,
             verbose: self.settings.verbose,

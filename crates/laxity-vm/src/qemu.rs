@@ -24,8 +24,10 @@ const KERNEL_OPTIONS: &str = "console=ttyS0 panic=-1 nokaslr mitigations=off aud
     initcall_blacklist=load_system_certificate_list,jent_mod_init,init_encrypted";
 /// For emulated machines: measuring how long a loop takes takes long, and would measure the host's load.
 const EMULATED_OPTIONS: &str = "lpj=4000000";
-/// When a counted machine thinks it is: 2026-01-01.
-const COUNTED_CLOCK: &str = "base=2026-01-01T00:00:00,clock=vm";
+/// When a machine thinks it is that is not to know of the host: 2026-01-01.
+const OWN_CLOCK: &str = "base=2026-01-01T00:00:00,clock=vm";
+/// A counted machine's clock goes on with its instructions, from the host's time.
+const COUNTED_CLOCK: &str = "clock=vm";
 
 /// A machine to be started.
 pub struct Hardware<'a> {
@@ -35,6 +37,8 @@ pub struct Hardware<'a> {
     pub memory_mib: u64,
     /// What executes its instructions.
     pub accelerator: Accelerator,
+    /// Nothing of the host shows in it, its time neither. For counted machines.
+    pub alone: bool,
     /// The kernel image.
     pub kernel: &'a Path,
     /// More for the kernel's command line.
@@ -144,7 +148,8 @@ fn arguments(hardware: &Hardware, version: Option<Version>, port: RawFd, uart: R
             add(&["-accel", "tcg,thread=single", "-icount", "shift=1,sleep=off"]);
             // In the belief that it is a guest the kernel takes locks that are not fair: where one CPU runs after the other, one
             // may find them taken whenever its turn comes, for good.
-            add(&["-rtc", COUNTED_CLOCK, "-seed", "1", "-cpu", "max,-rdrand,-rdseed,-hypervisor"]);
+            let clock = if hardware.alone { OWN_CLOCK } else { COUNTED_CLOCK };
+            add(&["-rtc", clock, "-seed", "1", "-cpu", "max,-rdrand,-rdseed,-hypervisor"]);
         }
         Accelerator::Kvm => add(&["-smp", &cpus, "-accel", "kvm", "-cpu", "host"]),
         Accelerator::Tcg => add(&["-smp", &cpus, "-accel", emulation(version), "-cpu", "max"]),
@@ -167,8 +172,7 @@ fn kernel_command_line(hardware: &Hardware, turns: Option<Turns>) -> String {
         line.push(' ');
         line.push_str(more);
     }
-    // Nothing of the host shows in a machine whose time is counted.
-    let alone = if turns.is_some() { format!(" {AGENT_ALONE}") } else { String::new() };
+    let alone = if hardware.alone { format!(" {AGENT_ALONE}") } else { String::new() };
     format!("{line} -- {AGENT_COMMAND}{alone}")
 }
 
@@ -182,6 +186,7 @@ mod tests {
             cpus: 3,
             memory_mib: 512,
             accelerator,
+            alone: accelerator == Accelerator::Counted,
             kernel: Path::new("/k/vmlinuz"),
             append,
             verbose: false,

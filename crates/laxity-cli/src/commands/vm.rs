@@ -80,12 +80,13 @@ pub struct VmArguments {
     pub append: Vec<String>,
     /// How the machine is executed: auto (KVM where it works, else counted), kvm, counted, or tcg
     ///
-    /// `counted` and `tcg` emulate. With `counted`, time is the number of executed instructions, 2 ns each, and CPUs take turns
-    /// of at most 50 us: the load of this machine is in nothing. With `tcg`, time is this machine's, and each CPU stands
-    /// still for milliseconds whenever another one runs: deadlines are missed for it.
+    /// `counted` and `tcg` emulate. With `counted`, time is the number of executed instructions, 2 ns each, and CPUs
+    /// take turns of at most 50 us: the load of this machine is in nothing, and idle time takes none. With `tcg`,
+    /// time is this machine's, and each CPU stands still for milliseconds whenever another one runs: deadlines are
+    /// missed for it.
     #[arg(help_heading = "Machine", long, value_name = "WAY", default_value = "auto", value_parser = value::<Acceleration>)]
     pub accel: Acceleration,
-    /// The same as --accel counted, also where KVM works: the same call gives the same run
+    /// The same as --accel counted: nothing of this machine shows, its date neither; the same call gives the same run
     #[arg(help_heading = "Machine", long, conflicts_with = "accel")]
     pub deterministic: bool,
     /// How long the machine may take to boot
