@@ -42,8 +42,8 @@ run() {
 run right none g-edf,p-rm,edf-bh
 run inverted inverted@priorities p-rm
 run forgetful forget@kicks edf-bh
-run beyond none "edf-bh --demand 1.5 --budget throttle"
-run late late@budgets "edf-bh --demand 1.5 --budget throttle"
+run beyond none "edf-bh --demand 3 --budget throttle"
+run late late@budgets "edf-bh --demand 3 --budget throttle"
 run unrecorded none "p-rm --record off"
 echo DONE
 "#;
