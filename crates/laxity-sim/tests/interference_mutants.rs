@@ -46,8 +46,8 @@ const MUTANTS: [Mutant; 10] = [
         "a CPU that comes back takes nothing",
         Policy::GsnEdfDi,
         "linking.h",
-        "\tLX_P(link_top)(s, cpu);\n\tLX_P(settle)(s);\n}\n\n#ifdef",
-        "\tLX_P(settle)(s);\n}\n\n#ifdef",
+        "\tLX_P(link_top)(s, cpu);\n\tLX_P(settle)(s);\n}\n\n/* The task has used",
+        "\tLX_P(settle)(s);\n}\n\n/* The task has used",
     ),
     mutant(
         "what a CPU that is taken has is not pushed",
