@@ -1,6 +1,9 @@
 //! Admission (`policy/admission.h`): whatever is admitted fits exactly, and what does not fit is refused.
 
+mod random;
+
 use laxity_policy::{Admission, Refused, TaskParameters, bandwidth};
+use random::next_random;
 
 const ONE: u64 = 1 << 20;
 
@@ -57,14 +60,6 @@ fn the_sum_is_limited() {
     admission.leave(943_708);
     assert_eq!(admission.total(), ONE);
     assert_eq!(admission.admit(0, &half), Ok(ONE / 2));
-}
-
-/// splitmix64
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The utilization C/T of every task is at most its bandwidth, and less than a unit below it; so the sum of those admitted is

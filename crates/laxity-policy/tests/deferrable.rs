@@ -1,7 +1,10 @@
 //! The deferrable server (`policy/deferrable.h`) and the balance of background work (`policy/balance.h`): by hand,
 //! second by second, and against all moves.
 
+mod random;
+
 use laxity_policy::{Load, NEVER, Server};
+use random::next_random;
 
 #[test]
 fn periods_by_hand() {
@@ -56,14 +59,6 @@ fn a_new_size_begins_with_a_period() {
     assert_eq!((server.goes_first(34), server.next(34)), (false, NEVER));
     assert_eq!(server.resize(2, 5, 37), 37);
     assert_eq!((server.left(37), server.left(41)), (2, 1 + 2));
-}
-
-/// splitmix64
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// How much background work can at most have had the CPU, going first, in `length` ns: Strosnider, Lehoczky and

@@ -1,6 +1,9 @@
 //! Kernel threads bound to a CPU (`policy/kernel_threads.h`): by hand, and against an account of every unit of time.
 
+mod random;
+
 use laxity_policy::{KernelThreads, NEVER, Reserve};
+use random::next_random;
 
 #[test]
 fn threads_of_the_kernel_with_one_cpu_are_bound() {
@@ -40,14 +43,6 @@ fn without_a_bound_they_go_first_for_ever() {
 fn they_take_turns_with_background_work() {
     assert!(KernelThreads::have_turn(false));
     assert!(!KernelThreads::have_turn(true));
-}
-
-/// splitmix64
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Threads that want the CPU at random never go first for more than their time in a window, and have all of it where they want it.

@@ -1,6 +1,9 @@
 //! The reserve of a CPU (`policy/reserve.h`): by hand, and second by second.
 
+mod random;
+
 use laxity_policy::{NEVER, Reserve};
+use random::next_random;
 
 #[test]
 fn windows_by_hand() {
@@ -52,14 +55,6 @@ fn an_instant_before_the_window_is_in_it() {
     let mut reserve = Reserve::new(100, 3, 10);
     reserve.charge(2, 97);
     assert_eq!((reserve.admits(97), reserve.left(98)), (true, 3));
-}
-
-/// splitmix64
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Real-time work that comes and goes, beside background work that always waits. It is charged whenever it stops,

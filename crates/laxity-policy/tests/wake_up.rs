@@ -1,9 +1,12 @@
 //! What it means that a task wakes up (`policy/wake_up.h`): by hand-worked cases, and against exact arithmetic over random
 //! times up to the largest that a host may give.
 
+mod random;
+
 use laxity_model::BudgetMode;
 use laxity_model::Policy;
 use laxity_policy::{Config, Instance, NEVER, NONE, Table, TaskParameters};
+use random::next_random;
 
 /// A task alone on its CPU.
 struct Lone {
@@ -106,14 +109,6 @@ fn a_first_job_arrives_when_its_task_wakes_up() {
             assert_eq!(second.wakes(now + 2), (now + 7, 3, now + 2));
         }
     }
-}
-
-/// splitmix64
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// From 1 to 2^bits - 1, all lengths alike.
