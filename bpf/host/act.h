@@ -11,6 +11,20 @@
  */
 #define LX_ONCE __weak __attribute__((noinline))
 
+/* A dispatch queue for each CPU, numbered from `first` on. */
+static __noinline s32 lx_create_queue_per_cpu(u64 first)
+{
+	u32 i;
+
+	bpf_for(i, 0, online_cpus) {
+		s32 error = scx_bpf_create_dsq(first + i, -1);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
 /* When the instance's timer is to go off: for a release, or the policy's own reason (native.h: timer). */
 static __always_inline u64 lx_next_instant(struct lx_instance *in)
 {

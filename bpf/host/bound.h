@@ -17,17 +17,9 @@ static __always_inline bool lx_is_bound(const struct task_struct *p)
 	return lx_kernel_thread_is_bound(p->flags & PF_KTHREAD, p->nr_cpus_allowed);
 }
 
-static __noinline s32 lx_create_bound_queues(void)
+static __always_inline s32 lx_create_bound_queues(void)
 {
-	u32 i;
-
-	bpf_for(i, 0, online_cpus) {
-		s32 error = scx_bpf_create_dsq(LX_BOUND_OF(i), -1);
-
-		if (error)
-			return error;
-	}
-	return 0;
+	return lx_create_queue_per_cpu(LX_BOUND_OF(0));
 }
 
 /* Charges a bound thread that runs on the CPU. For how long such threads go first there from now on: 0, or LX_NEVER. */

@@ -149,13 +149,14 @@ static __always_inline void lx_dispatch_background(u32 cpu, struct task_struct *
  * before it has looked there if the CPU idled. What is chosen then waits in the CPU's own queue, where nothing can take it from. Kernels
  * that let this class run beside such threads (ext_server) ask after they have looked.
  */
-static __always_inline bool lx_is_asked_in_vain(void)
+static __always_inline bool lx_is_asked_in_vain(u32 cpu)
 {
 	const struct rq *rq;
 
 	if (!bpf_ksym_exists(&runqueues) || bpf_core_field_exists(((struct rq___7_0 *)0)->ext_server))
 		return false;
-	rq = bpf_this_cpu_ptr(&runqueues);
+	/* Under core scheduling a CPU asks for its siblings, too. */
+	rq = bpf_per_cpu_ptr(&runqueues, cpu);
 	return rq && rq->rt.rt_queued;
 }
 
@@ -180,7 +181,7 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 	bool ran_bound = ran && lx_is_bound(ran);
 	bool is_member;
 
-	if (lx_is_asked_in_vain() || lx_dispatch_bound(cpu, ran, ran_bound))
+	if (lx_is_asked_in_vain(cpu) || lx_dispatch_bound(cpu, ran, ran_bound))
 		return;
 	is_member = ran && lx_real_time_now(ran);
 	if (!lx_dispatch_real_time(cpu, prev, ran))

@@ -39,6 +39,9 @@ static __noinline int lx_answer(struct task_struct *p, const struct lx_request *
 	}
 	if (wish != LX_WISH_REAL_TIME)
 		return 0;
+	/* First of all: a call that is refused for this is in no other call's way. */
+	if (!lx_is_capable())
+		return -LX_EPERM;
 	if (__sync_lock_test_and_set(&member->asking, 1))
 		return -LX_EBUSY;
 	refused = lx_ask(p, member, &request->wanted);

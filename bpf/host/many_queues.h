@@ -16,17 +16,9 @@
 /* The server may have a budget again while a real-time task runs on. */
 #define LX_WATCH_ALWAYS true
 
-static __noinline s32 lx_create_queues(void)
+static __always_inline s32 lx_create_queues(void)
 {
-	u32 i;
-
-	bpf_for(i, 0, online_cpus) {
-		s32 error = scx_bpf_create_dsq(LX_BACKGROUND_OF(i), -1);
-
-		if (error)
-			return error;
-	}
-	return 0;
+	return lx_create_queue_per_cpu(LX_BACKGROUND_OF(0));
 }
 
 /*

@@ -173,16 +173,14 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	return 0;
 }
 
-/* Whether the task may become a member with these parameters, or get them if it is one. */
+/* Whether the task may become a member with these parameters, or get them if it is one. The caller is capable of asking. */
 static __noinline int lx_ask(struct task_struct *p, struct lx_member *member, const struct lx_parameters *wanted)
 {
 	struct task_struct *trusted;
 	u32 instance;
 	int refused;
 
-	if (!wanted || !lx_is_capable())
-		return -LX_EPERM;
-	if (wanted->period_ns > LX_HOST_PERIOD_MAX)
+	if (!wanted || wanted->period_ns > LX_HOST_PERIOD_MAX)
 		return -LX_EINVAL;
 	if (lx_has_joined(member))
 		return lx_readmit(member, wanted);

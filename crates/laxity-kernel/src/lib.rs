@@ -49,6 +49,16 @@ pub const TASKS_MAX: u32 = ffi::LX_HOST_TASKS;
 pub const KERNEL_THREADS_WINDOW: laxity_model::Duration = laxity_model::Duration::from_ms(10);
 /// See [`KERNEL_THREADS_WINDOW`].
 pub const KERNEL_THREADS: laxity_model::Duration = laxity_model::Duration::from_us(500);
+
+/// What real-time tasks have to expect of kernel threads that may go first for so long in each window.
+pub fn kernel_threads_words(bound: laxity_model::Duration) -> String {
+    if bound >= KERNEL_THREADS_WINDOW {
+        "kernel threads of a CPU go first there without a bound".to_owned()
+    } else {
+        format!("kernel threads of a CPU go first there for {bound} of each {KERNEL_THREADS_WINDOW}")
+    }
+}
+
 /// CPUs for which it has room, in a cell.
 pub const CPUS_MAX: u32 = ffi::LX_HOST_CPUS;
 /// The longest period of a task, in ns.

@@ -209,16 +209,6 @@ impl Loading {
     }
 }
 
-/// What real-time tasks have to expect of kernel threads.
-fn kernel_threads(bound: Duration) -> String {
-    let window = laxity_kernel::KERNEL_THREADS_WINDOW;
-    if bound >= window {
-        "kernel threads of a CPU go first there without a bound".to_owned()
-    } else {
-        format!("kernel threads of a CPU go first there for {bound} of each {window}")
-    }
-}
-
 /// The policy while it is loaded, whichever scheduler it is at the moment.
 struct Loaded<'a> {
     loading: &'a Loading,
@@ -255,7 +245,7 @@ impl Loaded<'_> {
             cpus_named(cells.join(" | ")),
             self.loading.reserve_percent
         ));
-        self.say(&kernel_threads(self.loading.kernel_threads));
+        self.say(&laxity_kernel::kernel_threads_words(self.loading.kernel_threads));
         scheduler.notes().iter().for_each(|note| self.say(note));
         if !scheduler.hears_all() {
             self.caller.observer.warn(

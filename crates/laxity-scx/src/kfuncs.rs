@@ -122,10 +122,10 @@ extern "C" fn lx_scx_timer_start(timer: usize, at: u64, _flags: u64) -> i64 {
 
 /// How many threads of SCHED_FIFO can run on this CPU (`rq.rt.rt_queued`: whether there are any).
 #[unsafe(no_mangle)]
-extern "C" fn lx_scx_run_queue() -> *const i32 {
+extern "C" fn lx_scx_run_queue(cpu: u32) -> *const i32 {
     step();
     world(|w| {
-        let c = &w.cpus[w.here];
+        let c = &w.cpus[cpu as usize];
         let runs = w.tasks[c.current].on_rq.then_some(c.current);
         let queued = c.above.iter().copied().chain(runs).any(|task| w.tasks[task].class == Class::RealTime);
         let at = if queued { &1 } else { &0 };

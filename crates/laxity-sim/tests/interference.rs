@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Case, GRACE_NS, definition_of, timeline};
-use laxity_analysis::{AnyGlobalEdf, GlobalFixedPriorityRta, SporadicTask, Test, Work};
+use laxity_analysis::overheads::{KernelThreads, Overheads};
+use laxity_analysis::scheduler::{Analysed, Asked, Placed};
+use laxity_analysis::{AnalysedCell, AnyGlobalEdf, GlobalFixedPriorityRta, Guarantee, SporadicTask, Test, Work};
 use laxity_model::{
     BudgetMode, Demand, Duration, Interference, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule,
     Scope, Speed,
@@ -377,6 +379,61 @@ fn what_fewer_cpus_can_schedule_survives_the_loss_of_any_one() {
     }
     println!("{proven} sets, {moved} migrations");
     laxity_seeds::assert_together!(proven > 50 && moved > 50, "{proven} sets, {moved} migrations");
+}
+
+/// On one CPU: what is proven where kernel threads go first for a part of each window misses nothing while they do, two of their budgets
+/// in a row.
+#[test]
+fn kernel_threads_that_are_counted_make_no_job_late() {
+    let (mut proven, mut late_unless_counted) = (0u64, 0u64);
+    for seed in laxity_seeds::seeds!(0..3000) {
+        let mut case = Case::random(seed);
+        case.cores = 1;
+        let mut rng = Pcg64::seed_from_u64(seed ^ 0x6b74_6872);
+        let window = rng.random_range(10..=60) * UNIT_NS;
+        let runtime = rng.random_range(1..=window / 8);
+        let from = Duration::from_ns(rng.random_range(0..=2 * window));
+        let [length, period] = [2 * runtime, 2 * window].map(Duration::from_ns);
+        let all = [Interference::new(0, from, length, Some(period)).expect("valid")];
+        let counted = Overheads::none().with_kernel_threads(KernelThreads::new(runtime, window));
+        let tasks: Vec<SporadicTask> = case.set.tasks().iter().map(SporadicTask::from).collect();
+        let cells = [AnalysedCell { processors: 1, tasks: (0..tasks.len()).collect() }];
+        for of in [
+            global(Policy::EdfBh),
+            scheduler(Policy::Fpp, Scope::Global, PriorityRule::DeadlineMonotonic),
+            global(Policy::GsnEdf),
+        ] {
+            let accepts = |overheads| {
+                let placed = Placed {
+                    tasks: &tasks,
+                    working_sets: &[],
+                    given_priorities: &[],
+                    cells: &cells,
+                    servers: &[],
+                    overheads,
+                };
+                Analysed::Policy(of).judge(&placed, Asked::of(Guarantee::Hard)).verdict.is_schedulable()
+            };
+            let is_proven = accepts(Some(&counted));
+            if !is_proven && !accepts(None) {
+                continue;
+            }
+            let recording = simulate(&case, of, 1, &all, None);
+            let missed = recording.jobs.iter().find(|job| job.finish_ns.is_none_or(|at| at > job.deadline_ns));
+            assert!(
+                !is_proven || missed.is_none(),
+                "seed {seed}, {of}: {missed:?}, {all:?}: {}",
+                case.describe()
+            );
+            proven += u64::from(is_proven);
+            late_unless_counted += u64::from(missed.is_some());
+        }
+    }
+    println!("{proven} proven, {late_unless_counted} late unless counted");
+    laxity_seeds::assert_together!(
+        proven > 50 && late_unless_counted > 50,
+        "{proven} proven, {late_unless_counted} late unless counted"
+    );
 }
 
 #[test]

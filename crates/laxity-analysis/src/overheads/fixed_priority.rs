@@ -6,6 +6,7 @@
 //! 1. Each overhead is a function of n, the tasks on the processor, without the interrupts that are added.
 //! 2. The tick is a task (tck, Q) with jitter ev above all others. With shared interrupts, so is each task's release:
 //!    (rel, T_i) with jitter ev. What costs nothing is left out.
+//!    Kernel threads that go first ([`super::KernelThreads`]) are another task there.
 //! 3. J_i' = J_i + ev + rel, and + ipi with dedicated interrupts.
 //! 4. C_i' = C_i + 2 (sch + cxs) + cpd_i; cpd_i = D(max over j != i of WSS_j). T and D stay.
 //!
@@ -72,7 +73,9 @@ impl FixedPriority {
         let tick = handler(costs.tick, overheads.tick_period());
         let all =
             [tick].into_iter().chain(releases.iter().map(|task| handler(costs.release, task.period_ns)));
-        let costly: Vec<SporadicTask> = all.filter(|interrupt| interrupt.wcet_ns > 0).collect();
+        let threads = overheads.kernel_threads().map(super::KernelThreads::as_task);
+        let costly: Vec<SporadicTask> =
+            threads.into_iter().chain(all.filter(|interrupt| interrupt.wcet_ns > 0)).collect();
         if costly.iter().any(|interrupt| interrupt.wcet_ns > interrupt.period_ns) {
             return Err(Rejected::all(RejectedWhy::InterruptOverload));
         }

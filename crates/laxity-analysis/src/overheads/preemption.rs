@@ -7,22 +7,26 @@
 //!    (A + 2 (tck + N rel) + 2 ev u) / (1 - u) = B / (1 - u) - 2 ev, where B = A + 2 (tck + N rel + ev):
 //!    one division, rounded up once.
 //!
+//! 3. Kernel threads that go first, for C in each window of T (`KernelThreads`), are interrupts as well: they add C/T to u, and as two of
+//!    their budgets can follow each other, 2 C where a tick has tck. (Not in Brandenburg's accounting, but of the same kind: the job
+//!    stays on its processor and waits. In a time t they take (2 + t/T) C at most.)
+//!
 //! Grows with ev, as 1 / (1 - u) >= 1.
 
-use super::{Costs, Overheads, Rejected, RejectedWhy};
+use super::{Costs, KernelThreads, Overheads, Rejected, RejectedWhy};
 use crate::remaining::Remaining;
 use crate::{SporadicTask, TIME_MAX};
 
 /// Interrupts of a processor that runs tasks.
 pub(super) struct InterruptedTime {
     left: Remaining,
-    /// 2 (tck + N rel + ev)
+    /// 2 (tck + 2 C + N rel + ev)
     delay_ns: u128,
     release_latency_ns: u64,
 }
 
 impl InterruptedTime {
-    /// By ticks, and by the releases of some tasks.
+    /// By ticks, kernel threads, and by the releases of some tasks.
     pub(super) fn new(
         overheads: &Overheads,
         costs: &Costs,
@@ -30,6 +34,10 @@ impl InterruptedTime {
     ) -> Result<Self, Rejected> {
         let mut left = Remaining::of(1);
         left.take(costs.tick, overheads.tick_period());
+        let threads = overheads.kernel_threads();
+        if let Some(threads) = threads {
+            left.take(threads.runtime(), threads.period());
+        }
         if costs.release > 0 {
             released.iter().for_each(|task| left.take(costs.release, task.period_ns));
         }
@@ -38,7 +46,8 @@ impl InterruptedTime {
             return Err(Rejected::all(RejectedWhy::InterruptOverload));
         }
         let releases = u128::from(costs.release) * released.len() as u128;
-        let delay = 2 * (u128::from(costs.tick) + releases + u128::from(costs.release_latency));
+        let budgets = 2 * u128::from(threads.map_or(0, KernelThreads::runtime));
+        let delay = 2 * (u128::from(costs.tick) + budgets + releases + u128::from(costs.release_latency));
         Ok(InterruptedTime { left, delay_ns: delay, release_latency_ns: costs.release_latency })
     }
 

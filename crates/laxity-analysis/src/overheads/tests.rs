@@ -74,6 +74,33 @@ fn message_passing_by_hand() {
 }
 
 #[test]
+fn kernel_threads_by_hand() {
+    // 50 us of every 1000: u = 0.05, and two budgets in a row at each of two preemptions. C' = (40 + 2 2 50)/0.95 = 252.63... and
+    // (60 + 200)/0.95 = 273.68..., rounded up to ns.
+    let threads = KernelThreads::new(50 * US, 1_000 * US);
+    let overheads = Overheads::none().with_kernel_threads(threads);
+    for processors in [1, 4] {
+        let level = JobLevel { processors, interrupts: Interrupts::Shared };
+        let inflated = level.inflate(&overheads, &tasks(), &WORKING_SETS).expect("room");
+        assert_eq!(wcets(&inflated), [252_632, 273_685]);
+    }
+    let messages = MessagePassing.inflate(&overheads, &tasks(), &WORKING_SETS).expect("room");
+    assert_eq!(wcets(&messages), [252_632, 273_685]);
+    // On one processor with fixed priorities they are a task above all, which can have two budgets in a row.
+    let fixed = FixedPriority { interrupts: Interrupts::Shared };
+    let inflated = fixed.inflate(&overheads, &tasks(), &WORKING_SETS).expect("room");
+    let above = SporadicTask { jitter_ns: 950 * US, ..SporadicTask::implicit(50 * US, 1_000 * US) };
+    assert_eq!((inflated.interrupts, inflated.tasks[0], &inflated.tasks[1..]), (1, above, &tasks()[..]));
+    // With nothing else they have all of the processor, or nothing.
+    let with = |runtime| {
+        let overheads = Overheads::none().with_kernel_threads(KernelThreads::new(runtime, 1_000 * US));
+        JobLevel { processors: 4, interrupts: Interrupts::Shared }.inflate(&overheads, &tasks(), &WORKING_SETS)
+    };
+    assert_eq!(with(0).expect("room").tasks, tasks());
+    assert_eq!(with(1_000 * US), Err(Rejected::all(RejectedWhy::InterruptOverload)));
+}
+
+#[test]
 fn displacements_by_hand() {
     // One displacement: 2 (3 + 2) + 6 + 4 = 20 and 10 + 8 + 4 = 22; m times that: 80 and 88 us.
     // EDF: one release of the other each, as floor(80/400) = 0. C' = 40 + 20 + 20 and 60 + 22 + 22.

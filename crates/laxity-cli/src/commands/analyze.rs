@@ -5,12 +5,13 @@ pub mod text;
 
 use super::unique;
 use crate::arguments::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, one_placement,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, kernel_threads, one_placement,
     threads, value, whole, worded,
 };
 use crate::{interrupt, output, shipped, terminal};
 use clap::Args;
 use laxity_analysis::Guarantee;
+use laxity_analysis::overheads::KernelThreads;
 use laxity_analysis::scheduler::Analysed;
 use laxity_lab::Steps;
 use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
@@ -48,7 +49,8 @@ Linux's schedulers are proven as Linux has them: its fair server runs starved ba
 for up to 50 ms in a row twice, and as a reservation among those of SCHED_DEADLINE; kernels before 6.12, or with groups of real-time tasks, \
 stop SCHED_FIFO that uses more than its share. These are the running kernel's without --platform and --cpus, else Linux's defaults. \
 --assume-no-background leaves the servers out. On several CPUs SCHED_DEADLINE is proven beside no server. Policies of laxity's own \
-and what only analyses know have none.
+and what only analyses know have none. Under these policies kernel threads that can run on one CPU only go before its tasks, for as long as \
+load --kernel-threads lets them: --kernel-threads counts that, as an interrupt on every CPU.
 
 --server is for amp-rm (calandrino2007): background tasks go before real-time tasks while the deferrable server of their CPU \
 has a budget. Hard counts that a server can use up two budgets in a row (ds-rta, exact); soft does not, and its bounds are those \
@@ -112,6 +114,11 @@ pub struct AnalyzeArguments {
     /// only where the tasks alone use up what it leaves
     #[arg(help_heading = "Machine", long)]
     pub assume_no_background: bool,
+    /// Count kernel threads that go before the tasks of laxity's own policies for so long, in each 10ms of each CPU
+    ///
+    /// Of `load --kernel-threads`, whose default is 500us. Two such times may follow each other.
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", value_parser = kernel_threads)]
+    pub kernel_threads: Option<Duration>,
     /// The quantum of pfair; also how often a tick comes, where --overheads say what it costs
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
@@ -243,6 +250,9 @@ fn of_cases(arguments: &AnalyzeArguments) -> Result<(Vec<Analysed>, CaseSettings
     )?;
     let machine = arguments.platform.choice();
     let platform = machine.resolve_simulated()?;
+    let window = laxity_kernel::KERNEL_THREADS_WINDOW.as_ns();
+    let threads = arguments.kernel_threads.map(|time| KernelThreads::new(time.as_ns(), window));
+    let charges = threads.into_iter().fold(charges, Charges::with_kernel_threads);
     let charges = charges.beside_kernel(machine.kernel_of(&platform, arguments.assume_no_background));
     let schedulers = match arguments.schedulers.is_empty() {
         true => Scheduler::LELLI2012.map(Analysed::from).to_vec(),

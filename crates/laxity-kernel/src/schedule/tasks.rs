@@ -69,7 +69,11 @@ pub(super) struct TaskRecords {
     started: Option<u32>,
     /// Index of the preemption that was its last event.
     preempted: Option<usize>,
+    /// Index of the throttle after which it has neither run nor got a budget.
+    throttled: Option<usize>,
     blocked: bool,
+    /// It has left, and no job has been released since.
+    left: bool,
     pub jobs: BTreeMap<u32, JobRecords>,
     /// What contradicts, in words.
     pub strange: BTreeSet<&'static str>,
@@ -97,6 +101,7 @@ impl TaskRecords {
     /// A job whose predecessor has used budget of a later period is scheduled by a later deadline than its own.
     pub fn released(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
         let deadline_ns = scheduled_by_ns.min(now.saturating_add(self.deadline_rel_ns));
+        self.left = false;
         self.jobs.entry(job).or_default().deadline_ns = Some(deadline_ns);
         events.push(self.event(now, EventKind::Release, None, job, Some(deadline_ns)));
     }
@@ -116,7 +121,7 @@ impl TaskRecords {
         };
         events.push(self.event(now, kind, Some(cpu), job, from));
         (self.running, self.last_cpu, self.started) = (Some((cpu, job)), Some(cpu), Some(job));
-        (self.preempted, self.blocked) = (None, false);
+        (self.preempted, self.throttled, self.blocked) = (None, None, false);
     }
 
     /// It is off its CPU; whether that was news.
@@ -144,6 +149,7 @@ impl TaskRecords {
         }
         self.running = None;
         self.preempted = None;
+        self.throttled = (kind == EventKind::Throttle).then_some(events.len());
         let of = self.jobs.entry(running).or_default();
         let argument = match kind {
             EventKind::Complete => {
@@ -162,6 +168,7 @@ impl TaskRecords {
             return false;
         };
         events[index].event.kind = EventKind::Throttle;
+        self.throttled = Some(index);
         true
     }
 
@@ -187,7 +194,12 @@ impl TaskRecords {
         events.push(self.event(now, EventKind::Throttle, None, job, None));
     }
 
+    /// The record was written when it was throttled: it may have left since.
     pub fn replenished(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
+        self.throttled = None;
+        if self.left {
+            return;
+        }
         let deadline_ns = scheduled_by_ns.saturating_sub(self.asked_later_ns);
         events.push(self.event(now, EventKind::Replenish, None, job, Some(deadline_ns)));
     }
@@ -220,11 +232,11 @@ impl TaskRecords {
             self.ends(now, EventKind::Complete, job, events);
         } else if let Some(job) = self.jobs.last_key_value().map(|(&job, _)| job) {
             let blocked = self.jobs[&job].blocked.filter(|_| self.blocked);
-            if let Some(index) = self.preempted.take().or(blocked) {
+            if let Some(index) = self.preempted.take().or(self.throttled.take()).or(blocked) {
                 self.completes_at(index, events);
             }
         }
-        self.blocked = false;
+        (self.blocked, self.left) = (false, true);
         let leave = Event {
             time_ns: now,
             kind: EventKind::Leave,

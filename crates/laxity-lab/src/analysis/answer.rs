@@ -183,13 +183,15 @@ pub struct TaskBound {
     pub ns: u64,
 }
 
-/// What overheads took, and the quanta of pfair.
+/// What overheads and kernel threads took, and the quanta of pfair.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OverheadsAnswer {
     /// The file of overheads; null without one.
     pub file: Option<String>,
     /// The file of cache-related delays; null without one.
     pub cache_delays: Option<String>,
+    /// The kernel threads of each CPU that are counted; null if none are.
+    pub kernel_threads: Option<KernelThreadsAnswer>,
     /// Sum of C/T without them.
     pub utilization: f64,
     /// Sum of C'/T' with them; null if they leave no room. Interrupts that are counted as tasks of their own are not in it.
@@ -198,6 +200,15 @@ pub struct OverheadsAnswer {
     pub tasks: Vec<TaskEaten>,
     /// Why they leave no room.
     pub no_room: Option<String>,
+}
+
+/// Kernel threads that go before tasks.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KernelThreadsAnswer {
+    /// For so long, in ns.
+    pub runtime_ns: u64,
+    /// In each window of this length, in ns.
+    pub period_ns: u64,
 }
 
 /// What overheads took of a task.
@@ -402,9 +413,14 @@ impl OverheadsAnswer {
             jitter_ns: eaten.jitter_ns,
         };
         let nothing = [Eaten::default()];
+        let threads = charge.overheads.kernel_threads().map(|threads| KernelThreadsAnswer {
+            runtime_ns: threads.runtime(),
+            period_ns: threads.period(),
+        });
         Some(OverheadsAnswer {
             file: file(&charge.file),
             cache_delays: file(&charge.cache_file),
+            kernel_threads: threads,
             utilization: utilization(placed, nothing.iter().cycle()),
             utilization_inflated: eaten.as_ref().ok().map(|eaten| utilization(placed, eaten.iter())),
             tasks: eaten

@@ -2,7 +2,7 @@
 
 use super::kernel::Kernel;
 use laxity_analysis::Beside;
-use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
+use laxity_analysis::overheads::{CacheDelays, KernelThreads, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
     CacheKind, CpuList, Diagnostic, Duration, Platform, Result, ShownPath as _, Structure, read_file,
@@ -75,13 +75,21 @@ pub struct Charges {
     files: Vec<(ChargedFile, Overheads)>,
     cache_delays: Option<(PathBuf, CacheDelays)>,
     tick_period_ns: u64,
+    /// Those of the kernel that go before tasks of laxity's own policies on each CPU; nothing: none is counted.
+    kernel_threads: Option<KernelThreads>,
     /// Beside which proofs hold; nothing: beside none.
     kernel: Option<Kernel>,
 }
 
 impl Default for Charges {
     fn default() -> Self {
-        Charges { files: Vec::new(), cache_delays: None, tick_period_ns: TICK_PERIOD_DEFAULT, kernel: None }
+        Charges {
+            files: Vec::new(),
+            cache_delays: None,
+            tick_period_ns: TICK_PERIOD_DEFAULT,
+            kernel_threads: None,
+            kernel: None,
+        }
     }
 }
 
@@ -132,7 +140,7 @@ impl Charges {
             Some(path) => Some((path.to_owned(), read_file(&locate(path), CacheDelays::from_csv)?)),
             None => None,
         };
-        Ok(Charges { files: read, cache_delays, tick_period_ns: tick_period, kernel: None })
+        Ok(Charges { files: read, cache_delays, tick_period_ns: tick_period, ..Self::default() })
     }
 
     /// Those of simulations, if their file is in the field's columns (CSV); else scheduling costs nothing.
@@ -150,7 +158,9 @@ impl Charges {
     pub fn of(&self, scheduler: Analysed, platform: &Platform) -> Option<Charge> {
         let of = |wanted| self.files.iter().find(|(file, _)| file.scheduler == wanted);
         let file = of(Some(scheduler)).or_else(|| of(None));
-        if file.is_none() && self.cache_delays.is_none() && self.quantum(scheduler).is_none() {
+        let threads = self.kernel_threads.filter(|_| matches!(scheduler, Analysed::Policy(_)));
+        let is_free = file.is_none() && self.cache_delays.is_none() && threads.is_none();
+        if is_free && self.quantum(scheduler).is_none() {
             return None;
         }
         let overheads = match file {
@@ -163,6 +173,7 @@ impl Charges {
             }
             None => overheads,
         };
+        let overheads = threads.into_iter().fold(overheads, Overheads::with_kernel_threads);
         Some(Charge {
             overheads,
             file: file.map(|(file, _)| file.path.clone()),
@@ -178,6 +189,12 @@ impl Charges {
         Charges { kernel: Some(kernel), ..self }
     }
 
+    /// With threads of the kernel that are bound to a CPU and go before tasks of laxity's own policies there.
+    #[must_use]
+    pub fn with_kernel_threads(self, threads: KernelThreads) -> Self {
+        Charges { kernel_threads: Some(threads), ..self }
+    }
+
     /// What the kernel takes, for tests.
     pub fn beside(&self) -> Beside {
         self.kernel.map_or(Beside::default(), |kernel| kernel.beside())
@@ -190,7 +207,10 @@ impl Charges {
 
     /// What is assumed of the kernel, in cells of at most so many processors that run tasks.
     pub fn assumptions(&self, scheduler: Analysed, processors: u32) -> Vec<String> {
-        self.kernel.map_or(Vec::new(), |kernel| kernel.assumptions(scheduler, processors))
+        match (scheduler, self.kernel_threads) {
+            (Analysed::Policy(_), threads) => vec![of_kernel_threads(threads)],
+            _ => self.kernel.map_or(Vec::new(), |kernel| kernel.assumptions(scheduler, processors)),
+        }
     }
 
     /// How long a quantum is; nothing if the scheduler has none.
@@ -202,7 +222,7 @@ impl Charges {
 impl Charge {
     /// Whether nothing costs anything: there are quanta only.
     pub fn is_free(&self) -> bool {
-        self.file.is_none() && self.cache_file.is_none()
+        self.file.is_none() && self.cache_file.is_none() && self.overheads.kernel_threads().is_none()
     }
 
     /// What the user should know of the numbers: when jobs arrive, what costs nothing as it was not given, and what is
@@ -236,6 +256,18 @@ impl Charge {
             notes.push(format!("{}: {what}: extrapolated", file.shown()));
         }
         notes
+    }
+}
+
+/// What a proof under one of laxity's own policies assumes of kernel threads.
+fn of_kernel_threads(counted: Option<KernelThreads>) -> String {
+    match counted.map(|threads| (Duration::from_ns(threads.runtime()), Duration::from_ns(threads.period()))) {
+        Some((runtime, period)) => format!(
+            "kernel threads that can run on one CPU only go first there for {runtime} of each {period}, twice in a row"
+        ),
+        None => "kernel threads that can run on one CPU only want nothing there: they would go before the tasks for as long as \
+            `load --kernel-threads` lets them (`analyze --kernel-threads` counts that)"
+            .into(),
     }
 }
 

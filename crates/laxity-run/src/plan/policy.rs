@@ -120,15 +120,18 @@ pub fn plan_policy(
         attachment: Some(attachment(scheduler, &cells, platform, limits, policy)?),
         recorded: false,
         quiet: false,
-        notes: vec![format!(
-            "policy {scheduler} in the kernel, budgets (WCET + margin `{}`): {}",
-            options.budget_margin,
-            match policy.budget {
-                BudgetMode::Off => "not enforced",
-                BudgetMode::Throttle => "throttled until the next replenishment",
-                BudgetMode::Postpone => "deadlines postponed",
-            }
-        )],
+        notes: vec![
+            format!(
+                "policy {scheduler} in the kernel, budgets (WCET + margin `{}`): {}",
+                options.budget_margin,
+                match policy.budget {
+                    BudgetMode::Off => "not enforced",
+                    BudgetMode::Throttle => "throttled until the next replenishment",
+                    BudgetMode::Postpone => "deadlines postponed",
+                }
+            ),
+            laxity_kernel::kernel_threads_words(laxity_kernel::KERNEL_THREADS),
+        ],
     };
     for cell in cells {
         check_affinities(set, &scheduler, Some("the policy"), cell)?;

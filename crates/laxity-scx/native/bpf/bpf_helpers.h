@@ -59,9 +59,9 @@ long lx_scx_timer_start(struct bpf_timer *timer, u64 at, u64 flags);
 #define bpf_timer_set_callback(timer, callback) lx_scx_timer_set_callback((timer), (void *)(callback))
 #define bpf_timer_start(timer, at, flags) lx_scx_timer_start((timer), (at), (flags))
 
-/* The run queue of this CPU, as far as it is modelled. */
-const void *lx_scx_run_queue(void);
-#define bpf_this_cpu_ptr(variable) ((__typeof__(variable))lx_scx_run_queue())
+/* The run queue of a CPU, as far as it is modelled. */
+const void *lx_scx_run_queue(u32 cpu);
+#define bpf_per_cpu_ptr(variable, cpu) ((__typeof__(variable))lx_scx_run_queue(cpu))
 
 u64 bpf_ktime_get_ns(void);
 u32 bpf_get_smp_processor_id(void);

@@ -195,7 +195,11 @@ fn overheads(answer: &OverheadsAnswer, quantum_ns: Option<u64>) -> String {
     let files: Vec<&str> = answer.file.iter().chain(&answer.cache_delays).map(String::as_str).collect();
     let quanta = quantum_ns.map(|ns| format!("quanta of {} (--tick)", Duration::from_ns(ns)));
     let costs = (!files.is_empty()).then(|| format!("overheads ({})", shown(&files.join(", "))));
-    let from = quanta.into_iter().chain(costs).collect::<Vec<_>>().join(" and ");
+    let threads = answer.kernel_threads.as_ref().map(|threads| {
+        let [runtime, period] = [threads.runtime_ns, threads.period_ns].map(Duration::from_ns);
+        format!("kernel threads ({runtime} of each {period})")
+    });
+    let from = quanta.into_iter().chain(costs).chain(threads).collect::<Vec<_>>().join(" and ");
     match (answer.utilization_inflated, &answer.no_room) {
         (Some(inflated), _) => {
             let most = answer.tasks.iter().map(|task| task.wcet_ns).max().unwrap_or(0);

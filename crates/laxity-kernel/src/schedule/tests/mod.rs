@@ -195,6 +195,38 @@ fn activity(from_ns: u64, to_ns: u64, cause: Cause) -> Activity {
     Activity { from_ns, to_ns, cpu: 0, cause, about: About::Cpu }
 }
 
+/// It was through with its last job, and out of budget before it could sleep.
+#[test]
+fn a_task_that_leaves_without_budget_has_ended_its_job_where_it_was_throttled() {
+    use EventKind::*;
+    let records = |left: u64| {
+        vec![
+            record(0, Release, NONE, 100, 1, T0 + 10),
+            record(1, Resume, 0, 100, 1, 0),
+            record(5, Throttle, 0, 100, 1, 0),
+            record(5, Preempt, 0, 100, 1, 0),
+            record(left, Leave, NONE, 100, NONE, 0),
+            // Written at the throttle, for its time.
+            record(11, Replenish, NONE, 100, 1, T0 + 20),
+            record(30, Preempt, 0, 200, 1, 0),
+        ]
+    };
+    assert_eq!(
+        lines(&converted(records(7), &origin(1, 1))),
+        ["0 release cpu- T0.0 10", "1 start cpu0 T0.0 -", "5 complete cpu0 T0.0 10", "7 leave cpu- T0.- -"]
+    );
+    // With its new budget it could have gone on, and did not.
+    assert_eq!(
+        lines(&converted(records(12), &origin(1, 1)))[2..],
+        [
+            "5 throttle cpu0 T0.0 -",
+            "10 deadline-miss cpu- T0.0 -",
+            "11 replenish cpu- T0.0 20",
+            "12 leave cpu- T0.- -"
+        ]
+    );
+}
+
 #[test]
 fn a_cpu_is_in_the_scheduler_from_what_it_leaves_to_what_it_runs() {
     use EventKind::*;
