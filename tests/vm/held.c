@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * SCHED_FIFO holds one CPU after the other, which the machine can do without: what becomes of two periodic tasks. Usage: held CLASS
- * FIRST END, where CLASS is ext (the attached policy), fifo (below what holds the CPU) or deadline, and CPUs FIRST to END - 1 are held.
+ * FIRST END [already], where CLASS is ext (the attached policy), fifo (below what holds the CPU) or deadline, and CPUs FIRST to END - 1
+ * are held; `already`: by others. Such a one is `held before CPU`, until it is killed.
  *
  * A line for each CPU, and whether both tasks have gone on: half of the jobs of that time at least.
  */
@@ -21,6 +22,7 @@ static struct {
 } *seen;
 
 static const char *class_name;
+static int already;
 
 static int enters(void)
 {
@@ -61,13 +63,17 @@ static int member(int me)
 	return 0;
 }
 
+static int takes(int cpu)
+{
+	struct sched_param parameter = {.sched_priority = 50};
+
+	return set_cpus(0, cpu, cpu + 1) || sched_setscheduler(0, SCHED_FIFO, &parameter);
+}
+
 /* Holds the CPU for that much of its time. */
 static int holding(int me)
 {
-	struct sched_param parameter = {.sched_priority = 50};
-	int cpu = shared->jobs[me];
-
-	if (set_cpus(0, cpu, cpu + 1) || sched_setscheduler(0, SCHED_FIFO, &parameter))
+	if (takes(shared->jobs[me]))
 		return 1;
 	seen->held = 1;
 	work(HELD_MS * MS);
@@ -83,9 +89,15 @@ static int held(int cpu)
 	for (int i = 0; i < MEMBERS; i++)
 		before[i] = shared->jobs[i];
 	shared->jobs[MEMBERS] = cpu;
-	start(MEMBERS, holding);
-	if (!ends_with(MEMBERS, 0))
-		return 0;
+	if (already) {
+		seen->held = 1;
+		usleep(HELD_MS * 1000);
+		seen->held = 0;
+	} else {
+		start(MEMBERS, holding);
+		if (!ends_with(MEMBERS, 0))
+			return 0;
+	}
 	printf("%s, CPU %d held for %d ms:", class_name, cpu, HELD_MS);
 	for (int i = 0; i < MEMBERS; i++) {
 		jobs[i] = shared->jobs[i] - before[i];
@@ -103,8 +115,15 @@ int main(int count, char **words)
 {
 	int fine = 1, first, end_cpu;
 
-	if (count != 4)
+	if (count == 3 && !strcmp(words[1], "before")) {
+		if (takes(atoi(words[2])))
+			return 1;
+		for (;;)
+			work(MS);
+	}
+	if (count != 4 && count != 5)
 		return 2;
+	already = count == 5;
 	class_name = words[1];
 	first = atoi(words[2]);
 	end_cpu = atoi(words[3]);

@@ -28,6 +28,7 @@ pub mod rings;
 pub mod schedule;
 mod scheduler;
 mod skeleton;
+mod visit;
 
 pub use cgroups::{LimitedCgroup, limited_cgroups, named_cgroups};
 pub use clock::monotonic_ns;

@@ -5,7 +5,9 @@ mod common;
 use common::{Case, GRACE_NS, definition_of, timeline};
 use laxity_analysis::overheads::{KernelThreads, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::{AnalysedCell, AnyGlobalEdf, GlobalFixedPriorityRta, Guarantee, SporadicTask, Test, Work};
+use laxity_analysis::{
+    AnalysedCell, AnyGlobalEdf, GlobalFixedPriorityRta, Guarantee, SporadicTask, Test, Work,
+};
 use laxity_model::{
     BudgetMode, Demand, Duration, Interference, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule,
     Scope, Speed,
@@ -419,7 +421,8 @@ fn kernel_threads_that_are_counted_make_no_job_late() {
                 continue;
             }
             let recording = simulate(&case, of, 1, &all, None);
-            let missed = recording.jobs.iter().find(|job| job.finish_ns.is_none_or(|at| at > job.deadline_ns));
+            let missed =
+                recording.jobs.iter().find(|job| job.finish_ns.is_none_or(|at| at > job.deadline_ns));
             assert!(
                 !is_proven || missed.is_none(),
                 "seed {seed}, {of}: {missed:?}, {all:?}: {}",

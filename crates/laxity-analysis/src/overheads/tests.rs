@@ -94,7 +94,11 @@ fn kernel_threads_by_hand() {
     // With nothing else they have all of the processor, or nothing.
     let with = |runtime| {
         let overheads = Overheads::none().with_kernel_threads(KernelThreads::new(runtime, 1_000 * US));
-        JobLevel { processors: 4, interrupts: Interrupts::Shared }.inflate(&overheads, &tasks(), &WORKING_SETS)
+        JobLevel { processors: 4, interrupts: Interrupts::Shared }.inflate(
+            &overheads,
+            &tasks(),
+            &WORKING_SETS,
+        )
     };
     assert_eq!(with(0).expect("room").tasks, tasks());
     assert_eq!(with(1_000 * US), Err(Rejected::all(RejectedWhy::InterruptOverload)));

@@ -5,8 +5,8 @@ pub mod text;
 
 use super::unique;
 use crate::arguments::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, kernel_threads, one_placement,
-    threads, value, whole, worded,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, kernel_threads,
+    one_placement, threads, value, whole, worded,
 };
 use crate::{interrupt, output, shipped, terminal};
 use clap::Args;

@@ -81,7 +81,7 @@ pub struct VmArguments {
     /// How the machine is executed: auto (KVM where it works, else counted), kvm, counted, or tcg
     ///
     /// `counted` and `tcg` emulate. With `counted`, time is the number of executed instructions, 2 ns each, and CPUs
-    /// take turns of at most 50 us: the load of this machine is in nothing, and idle time takes none. With `tcg`,
+    /// take turns of at most 30 us: the load of this machine is in nothing, and idle time takes none. With `tcg`,
     /// time is this machine's, and each CPU stands still for milliseconds whenever another one runs: deadlines are
     /// missed for it.
     #[arg(help_heading = "Machine", long, value_name = "WAY", default_value = "auto", value_parser = value::<Acceleration>)]
