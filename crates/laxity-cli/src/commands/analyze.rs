@@ -49,7 +49,7 @@ Linux's schedulers are proven as Linux has them: its fair server runs starved ba
 for up to 50 ms in a row twice, and as a reservation among those of SCHED_DEADLINE; kernels before 6.12, or with groups of real-time tasks, \
 stop SCHED_FIFO that uses more than its share. These are the running kernel's without --platform and --cpus, else Linux's defaults. \
 --assume-no-background leaves the servers out. On several CPUs SCHED_DEADLINE is proven beside no server. Policies of laxity's own \
-and what only analyses know have none. Under these policies kernel threads that can run on one CPU only go before its tasks, for as long as \
+and what only analyses know have none. Under these policies kernel threads that can run on one CPU only go before the tasks there, for as long as \
 load --kernel-threads lets them: --kernel-threads counts that, as an interrupt on every CPU.
 
 --server is for amp-rm (calandrino2007): background tasks go before real-time tasks while the deferrable server of their CPU \
