@@ -207,6 +207,12 @@ impl Definition {
         Definition { laxities: true, ..self }
     }
 
+    /// Says that the trace is of a real kernel, where when laxities run out does not show.
+    #[must_use]
+    pub fn seen_from_outside(self) -> Self {
+        Definition { seen_from_outside: true, ..self }
+    }
+
     /// See [`Definition::with_laxities`].
     pub fn minds_laxity(&self) -> bool {
         self.laxities

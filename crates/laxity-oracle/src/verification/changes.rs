@@ -72,7 +72,31 @@ impl Verification<'_> {
             );
             return;
         }
-        for place in 0..of.pending.len() {
+        self.jobs_go(task);
+        self.budgets.begins_anew(task, 1);
+        let of = self.trace.task(task);
+        of.cluster = NONE;
+        of.carried = Some(job);
+        of.pending.clear();
+        of.state = State::Idle;
+    }
+
+    /// The task leaves. Under a real kernel its jobs go with it: it may be made to leave while they wait.
+    pub(super) fn leaves_for_good(&mut self, task: u32) {
+        self.periods.leaves(task, self.now_ns, &mut self.report);
+        if self.order.measured.is_none() || self.trace.tasks[task as usize].running > 0 {
+            return;
+        }
+        self.jobs_go(task);
+        self.budgets.begins_anew(task, self.trace.tasks[task as usize].scale);
+        let of = self.trace.task(task);
+        of.pending.clear();
+        of.state = State::Idle;
+    }
+
+    /// What has not ended of the task's jobs is not going to.
+    fn jobs_go(&mut self, task: u32) {
+        for place in 0..self.trace.tasks[task as usize].pending.len() {
             let of = &self.trace.tasks[task as usize];
             let Pending { deadline_abs_ns: deadline_abs, missed, complete, .. } = of.pending[place];
             if !complete {
@@ -81,12 +105,6 @@ impl Verification<'_> {
             }
         }
         self.order.withdrawn(&self.trace, task, self.now_ns, &mut self.report);
-        self.budgets.begins_anew(task, 1);
-        let of = self.trace.task(task);
-        of.cluster = NONE;
-        of.carried = Some(job);
-        of.pending.clear();
-        of.state = State::Idle;
     }
 
     /// A job of a background task has a CPU, which its task then ran on last.

@@ -152,7 +152,7 @@ impl<'a> Verification<'a> {
             Enter => {
                 self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now_ns, &mut v.report))
             }
-            Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now_ns, &mut v.report)),
+            Leave => self.with_task(event, Self::leaves_for_good),
             BackgroundStart | BackgroundStop => self.other_work(event),
             BackgroundWait => self.other_work_waits(event),
             Withdraw | Restore => self.interferes(event),
