@@ -39,7 +39,7 @@ use laxity_trace::{Event, EventKind};
 /// The releases that the host has not made known because their predecessors are not over when the schedule ends, and the
 /// misses of those jobs.
 fn with_those_behind(definition: &Definition, seen: &[Event], end_ns: u64) -> Vec<Event> {
-    let mut events = seen.to_vec();
+    let mut added = Vec::new();
     let tasks = definition.set().tasks();
     let mut last: Vec<Option<(Event, bool)>> = vec![None; tasks.len()];
     for event in seen {
@@ -49,6 +49,7 @@ fn with_those_behind(definition: &Definition, seen: &[Event], end_ns: u64) -> Ve
             EventKind::Complete if of.is_some_and(|(release, _)| release.job == event.job) => {
                 *of = of.map(|(release, _)| (release, true));
             }
+            EventKind::Leave => *of = None,
             _ => {}
         }
     }
@@ -66,14 +67,32 @@ fn with_those_behind(definition: &Definition, seen: &[Event], end_ns: u64) -> Ve
             let deadline_abs = event.time_ns.saturating_add(task.deadline_rel.as_ns());
             event.job = event.job.map(|job| job + 1);
             event.argument = Some(deadline_abs);
-            events.push(event);
+            added.push(event);
             if deadline_abs < end_ns {
                 let kind = EventKind::DeadlineMiss;
-                events.push(Event { time_ns: deadline_abs, kind, argument: None, ..event });
+                added.push(Event { time_ns: deadline_abs, kind, argument: None, ..event });
             }
         }
     }
-    events.sort_by_key(|event| (event.time_ns, tasks::class_of(event.kind)));
+    added.sort_by_key(place_of);
+    merged(seen, &added)
+}
+
+fn place_of(event: &Event) -> (u64, u8) {
+    (event.time_ns, tasks::class_of(event.kind))
+}
+
+/// Those that were seen stay in their order: what a budget's end was seen late for has its place before others of its kind.
+fn merged(seen: &[Event], added: &[Event]) -> Vec<Event> {
+    let mut events = Vec::with_capacity(seen.len() + added.len());
+    let mut added = added.iter().peekable();
+    for event in seen {
+        while let Some(first) = added.next_if(|first| place_of(first) < place_of(event)) {
+            events.push(*first);
+        }
+        events.push(*event);
+    }
+    events.extend(added);
     events
 }
 
