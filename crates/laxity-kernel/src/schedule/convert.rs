@@ -217,6 +217,9 @@ impl Conversion<'_> {
         if let Some(cpu) = task.cpu().and_then(|cpu| self.cpus.get_mut(&cpu)) {
             cpu.ended(record.time_ns);
         }
+        for (&cpu, of) in &mut self.cpus {
+            of.is_left_by(cpu, (record.task, task.id), record.time_ns, &mut self.found);
+        }
         task.leaves(now, &mut self.events);
     }
 
@@ -267,8 +270,8 @@ impl Conversion<'_> {
             // A job that does not count leaves its CPU all the same.
             if let Some(cpu) = cpu {
                 match kind {
-                    EventKind::Resume => cpu.runs(record.task),
-                    EventKind::Preempt => cpu.stopped(record.time_ns),
+                    EventKind::Resume => cpu.runs(record, &mut self.found),
+                    EventKind::Preempt => drop(cpu.stopped(record.cpu, record.time_ns, &mut self.found)),
                     EventKind::Complete | EventKind::Throttle => cpu.ended(record.time_ns),
                     _ => {}
                 }
@@ -282,16 +285,29 @@ impl Conversion<'_> {
             EventKind::Wake => task.wakes(now, job, events),
             EventKind::Replenish => task.replenished(now, job, argument, events),
             EventKind::Postpone => task.postponed(now, job, argument, events),
+            EventKind::Resume if task.has_ended(job) => {}
             EventKind::Start | EventKind::Resume | EventKind::Migrate => {
                 task.runs(now, record.cpu, job, events);
                 if let Some(cpu) = cpu {
                     cpu.took(record, task.id, &mut self.found);
-                    cpu.runs(record.task);
+                    cpu.runs(record, &mut self.found);
                 }
             }
             EventKind::Preempt => {
-                task.stopped(now, record.cpu, events);
-                cpu.into_iter().for_each(|cpu| cpu.stopped(record.time_ns));
+                let leaving_at =
+                    cpu.as_ref().and_then(|cpu| cpu.leaving_at()).and_then(|at| at.checked_sub(t0));
+                task.stopped(now, record.cpu, leaving_at, events);
+                let since = cpu.and_then(|cpu| cpu.stopped(record.cpu, record.time_ns, &mut self.found));
+                if let Some(since) = since.and_then(|since| since.checked_sub(t0)) {
+                    events.push(placed(Event {
+                        time_ns: since,
+                        kind: EventKind::SwitchOverhead,
+                        cpu: Some(record.cpu),
+                        task: None,
+                        job: None,
+                        argument: Some(now - since),
+                    }));
+                }
             }
             EventKind::Complete | EventKind::Throttle => {
                 task.ends(now, kind, job, events);

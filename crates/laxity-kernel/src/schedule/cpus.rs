@@ -20,12 +20,20 @@ use std::collections::BTreeMap;
 pub(super) struct CpuRecords {
     /// When it left a thread, if it has not decided or run another since.
     left_at: Option<u64>,
+    /// The task that was taken off then, without a decision, if nothing else has been there since.
+    set_aside: Option<u32>,
     /// It runs this task, by its number in the instance.
     runs: Option<u32>,
     /// It has decided to leave what it runs.
     decided: bool,
     /// When its last decision began and ended, if that chose a task.
     chose: Option<(u64, u64)>,
+    /// When its last decision ended, if that chose none, and what it ran is still there.
+    leaving_since_at: Option<u64>,
+    /// When the decision began that is to have it leave what it runs.
+    leaving_at: Option<u64>,
+    /// A task that it has chosen and that has yet to run here, by its number; since when.
+    awaits: Option<(u32, u64)>,
     /// What it runs that is none of the tasks: since when, and why it may.
     other: Option<(u64, Option<Cause>)>,
     /// When such a thing was taken off last.
@@ -92,8 +100,15 @@ impl Found {
 
 impl CpuRecords {
     /// A task begins to run.
-    pub fn runs(&mut self, task: u32) {
+    pub fn runs(&mut self, record: &Record, found: &mut Found) {
+        let task = record.task;
+        // It was taken off and put back, as where its affinity is set while it runs.
+        let goes_on = self.set_aside.take() == Some(task) && task != NONE;
+        if let Some(left) = self.left_at.filter(|_| goes_on) {
+            found.push(record.cpu, Cause::Switch, (left, record.time_ns), About::Cpu);
+        }
         (self.left_at, self.decided) = (None, false);
+        (self.leaving_since_at, self.leaving_at, self.awaits) = (None, None, None);
         // That something else has left may not have been seen, and then is not known for how long it was there.
         self.other = None;
         self.seen = true;
@@ -107,11 +122,32 @@ impl CpuRecords {
         }
     }
 
-    /// A task is taken off.
-    pub fn stopped(&mut self, now: u64) {
+    /// A task is taken off. If the last decision was for none, since when it has been on its way: that is no job's time, and no switch
+    /// to another one says so.
+    pub fn stopped(&mut self, cpu: u32, now: u64, found: &mut Found) -> Option<u64> {
         if !self.decided {
             self.left_at.get_or_insert(now);
+            self.set_aside = self.runs;
         }
+        let since = self.leaving_since_at.take().filter(|&since| since < now)?;
+        found.push(cpu, Cause::Decision, (since, now), About::Cpu);
+        Some(since)
+    }
+
+    /// A task leaves the scheduler: the CPU that was on its way to it gets there and finds it gone.
+    pub fn is_left_by(&mut self, cpu: u32, (number, task): (u32, u32), now: u64, found: &mut Found) {
+        if let Some((_, since)) = self.awaits.take_if(|awaited| awaited.0 == number) {
+            for about in [About::Task(task), About::Cpu] {
+                found.push(cpu, Cause::Switch, (since, now), about);
+            }
+            self.left_at.get_or_insert(now);
+            self.decided = false;
+        }
+    }
+
+    /// When the decision began by which it leaves what it runs, if one has been made.
+    pub fn leaving_at(&self) -> Option<u64> {
+        self.leaving_at
     }
 
     /// The job on it has ended: the scheduler comes next, whatever was decided before.
@@ -139,7 +175,10 @@ impl CpuRecords {
         // What the CPU had chosen had to give way to other work: since that decision it is on its way.
         let gives_way = matches!(cause, Some(Cause::Reserve | Cause::Server));
         let refused = self.chose.take_if(|_| gives_way).map(|(_, end)| end);
-        if let Some(left) = self.left_at.take().into_iter().chain(refused).min() {
+        (self.awaits, self.set_aside) = (None, None);
+        // No decision has led to background work: a task that has left the scheduler goes on as that, and the CPU has yet to decide.
+        let goes_on = cause.is_none();
+        if let Some(left) = self.left_at.take_if(|_| !goes_on).into_iter().chain(refused).min() {
             found.push(record.cpu, Cause::Switch, (left, now), About::Cpu);
         }
         (self.decided, self.seen) = (false, true);
@@ -162,6 +201,9 @@ impl CpuRecords {
         let before = Some((found.t0_ns, None)).filter(|_| !self.seen && record.argument2 == 0);
         if let Some((since, cause)) = self.other.take().or(before) {
             found.other_work(record.cpu, cause, (since.min(now), now));
+        }
+        if let Some(left) = self.left_at.take() {
+            found.push(record.cpu, Cause::Decision, (left, now), About::Cpu);
         }
         // A decision for a task that gave way to a server's work was one to leave that in the end; but it may have left by itself.
         let gave_way = self.chose.is_some() && found.servers.contains_key(&record.cpu);
@@ -189,6 +231,10 @@ impl CpuRecords {
         let chose = Some(record.task).filter(|&task| task != NONE);
         self.decided = chose.is_none() || chose != self.runs;
         self.chose = chose.map(|_| (begin, end));
+        self.set_aside = None;
+        self.awaits = chose.filter(|_| self.decided).map(|task| (task, end));
+        self.leaving_at = Some(begin).filter(|_| self.decided);
+        self.leaving_since_at = Some(end).filter(|_| chose.is_none() && self.runs.is_some());
     }
 
     pub fn switches(&mut self, record: &Record, found: &mut Found) {

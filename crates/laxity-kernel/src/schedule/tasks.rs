@@ -71,9 +71,11 @@ pub(super) struct TaskRecords {
     preempted: Option<usize>,
     /// Index of the throttle after which it has neither run nor got a budget.
     throttled: Option<usize>,
+    /// When its deadline was postponed last.
+    postponed_ns: Option<u64>,
     blocked: bool,
-    /// It has left, and no job has been released since.
-    left: bool,
+    /// When it has left, if it has not entered again since: what was to come does not.
+    left_ns: Option<u64>,
     pub jobs: BTreeMap<u32, JobRecords>,
     /// What contradicts, in words.
     pub strange: BTreeSet<&'static str>,
@@ -100,8 +102,13 @@ impl TaskRecords {
 
     /// A job whose predecessor has used budget of a later period is scheduled by a later deadline than its own.
     pub fn released(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
+        // Jobs of who has entered again are numbered anew.
+        let was_to_come = self.jobs.last_key_value().is_some_and(|(&last, _)| job > last);
+        if self.left_ns.is_some() && was_to_come {
+            return;
+        }
+        self.left_ns = None;
         let deadline_ns = scheduled_by_ns.min(now.saturating_add(self.deadline_rel_ns));
-        self.left = false;
         self.jobs.entry(job).or_default().deadline_ns = Some(deadline_ns);
         events.push(self.event(now, EventKind::Release, None, job, Some(deadline_ns)));
     }
@@ -124,15 +131,26 @@ impl TaskRecords {
         (self.preempted, self.throttled, self.blocked) = (None, None, false);
     }
 
-    /// It is off its CPU; whether that was news.
-    pub fn stopped(&mut self, now: u64, cpu: u32, events: &mut Vec<Placed>) -> bool {
+    /// Whether the job has ended: its thread may be put aside and back before its CPU has decided.
+    pub fn has_ended(&self, job: u32) -> bool {
+        self.jobs.get(&job).is_some_and(|of| of.complete_ns.is_some())
+    }
+
+    /// It is off its CPU; whether that was news. Where the decision that has postponed its deadline has also had it leave, its host
+    /// charges it up to there.
+    pub fn stopped(&mut self, now: u64, cpu: u32, leaving_ns: Option<u64>, events: &mut Vec<Placed>) -> bool {
         let Some((on, job)) = self.running else { return false };
         if on != cpu {
             self.strange.insert("is taken off a CPU that it was not on");
         }
         self.running = None;
         self.preempted = Some(events.len());
-        events.push(self.event(now, EventKind::Preempt, Some(on), job, None));
+        let postponed_ns = self.postponed_ns.filter(|&at| leaving_ns == Some(at));
+        let mut preempt = self.event(postponed_ns.unwrap_or(now), EventKind::Preempt, Some(on), job, None);
+        if postponed_ns.is_some() {
+            preempt.class = class_of(EventKind::Postpone);
+        }
+        events.push(preempt);
         true
     }
 
@@ -184,6 +202,10 @@ impl TaskRecords {
     }
 
     pub fn wakes(&mut self, now: u64, job: u32, events: &mut Vec<Placed>) {
+        // Its end is still to come, and may be behind the schedule's although the next one's release is not.
+        if let Some(of) = self.jobs.get_mut(&job) {
+            of.blocked = None;
+        }
         if std::mem::take(&mut self.blocked) {
             events.push(self.event(now, EventKind::Wake, None, job, None));
         }
@@ -197,7 +219,7 @@ impl TaskRecords {
     /// The record was written when it was throttled: it may have left since.
     pub fn replenished(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
         self.throttled = None;
-        if self.left {
+        if self.left_ns.is_some() {
             return;
         }
         let deadline_ns = scheduled_by_ns.saturating_sub(self.asked_later_ns);
@@ -207,6 +229,7 @@ impl TaskRecords {
     pub fn postponed(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
         let deadline_ns = Some(scheduled_by_ns.saturating_sub(self.asked_later_ns));
         if let Some((cpu, _)) = self.running.filter(|&(_, running)| running == job) {
+            self.postponed_ns = Some(now);
             events.push(self.event(now, EventKind::Postpone, Some(cpu), job, deadline_ns));
             return;
         }
@@ -236,7 +259,7 @@ impl TaskRecords {
                 self.completes_at(index, events);
             }
         }
-        (self.blocked, self.left) = (false, true);
+        (self.blocked, self.left_ns) = (false, Some(now));
         let leave = Event {
             time_ns: now,
             kind: EventKind::Leave,
@@ -262,6 +285,7 @@ impl TaskRecords {
         let behind = self.jobs.range(..last).filter(|(_, of)| of.complete_ns.is_none());
         let ended: Vec<usize> = behind.filter_map(|(_, of)| of.blocked).collect();
         ended.into_iter().for_each(|index| self.completes_at(index, events));
+        let end = self.left_ns.unwrap_or(end).min(end);
         for (&job, of) in &self.jobs {
             let Some(deadline_ns) = of.deadline_ns.filter(|&deadline| deadline < end) else { continue };
             if of.complete_ns.is_none_or(|complete| complete > deadline_ns) {

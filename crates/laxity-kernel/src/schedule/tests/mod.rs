@@ -1,6 +1,7 @@
 //! Records made by hand, and schedules of the oracle's reference that go through records and come back.
 
 mod excuses;
+mod leaving;
 mod limits;
 mod servers;
 
