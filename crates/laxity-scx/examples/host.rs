@@ -19,17 +19,21 @@ fn main() -> ExitCode {
     let speaks = arguments.iter().any(|argument| argument == "-v");
     let mut failed = 0;
     for host in hosts {
-        let (mut bad, mut events) = (0u64, 0u64);
+        let (mut bad, mut events, mut jobs) = (0u64, 0u64, 0u64);
         for seed in seeds.clone() {
             match run(host, kind, seed, Options { speaks, ..Options::default() }) {
-                Ok(summary) => events += summary.events,
+                Ok(summary) => (events, jobs) = (events + summary.events, jobs + summary.jobs_judged),
                 Err(fault) => {
                     bad += 1;
                     println!("{} {} {seed}: {fault}", host.name(), arguments[1]);
                 }
             }
         }
-        println!("{}: {} seeds, {bad} failed, {events} events", host.name(), seeds.end - seeds.start);
+        println!(
+            "{}: {} seeds, {bad} failed, {events} events, {jobs} jobs judged",
+            host.name(),
+            seeds.end - seeds.start
+        );
         failed += bad;
     }
     if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -29,6 +29,8 @@ struct lx_scx_options {
 	/* Kernel threads that are bound to a CPU go first for so many ns in each of so many. */
 	u64 bound_runtime_ns;
 	u64 bound_period_ns;
+	/* Budget timers are set so much too late. */
+	u64 budgets_late_ns;
 	struct lx_host_setup *setup;
 };
 
@@ -62,6 +64,14 @@ struct lx_scx_slot {
 	u32 yielded;
 };
 
+/* What a CPU has counted, of what there is a record of each. */
+struct lx_scx_counts {
+	u64 completions;
+	u64 exhaustions;
+	u64 decisions;
+	u64 departed;
+};
+
 /* Constants are written before the host runs, as the loader does: the compiler is not to know. */
 #define LX_SCX_SET(type, variable, value)                                                                                 \
 	do {                                                                                                           \
@@ -90,6 +100,8 @@ static void prepare(const struct lx_scx_options *options)
 	LX_SCX_SET(u32, kicks_forgotten, options->kicks_forgotten);
 	LX_SCX_SET(u64, bound_runtime_ns, options->bound_runtime_ns);
 	LX_SCX_SET(u64, bound_period_ns, options->bound_period_ns);
+	LX_SCX_SET(u64, budgets_late_ns, options->budgets_late_ns);
+	lx_trace_switch = LX_TRACE_EVENTS;
 	setup_data = *options->setup;
 }
 
@@ -159,10 +171,26 @@ static u32 instance_of(struct task_struct *p)
 	return member ? member->instance : LX_NONE;
 }
 
-#ifdef LX_SERVERS
-/* The speed of a core, and its server, in ns. */
-static int size_a_core(u32 cpu, u32 speed, u64 budget_ns, u64 period_ns, u64 share_ppm)
+/* This CPU's counts of what the trace has a record of each. */
+static void look_at_counters(struct lx_scx_counts *to)
 {
+	u32 zero = 0;
+	struct lx_counters *counted = bpf_map_lookup_elem(&counters, &zero);
+
+	*to = (struct lx_scx_counts){
+		.completions = counted->completions,
+		.exhaustions = counted->exhaustions,
+		.decisions = counted->decisions,
+		.departed = counted->departed,
+	};
+}
+
+#ifdef LX_SERVERS
+/* The speed of a core, and its server, in ns; from when on it has that. */
+static int size_a_core(u32 cpu, u32 speed, u64 budget_ns, u64 period_ns, u64 share_ppm, u64 *since_at)
+{
+	int error;
+
 	core_data = (struct lx_host_core){
 		.cpu = cpu,
 		.speed = speed,
@@ -170,7 +198,9 @@ static int size_a_core(u32 cpu, u32 speed, u64 budget_ns, u64 period_ns, u64 sha
 		.period_ns = period_ns,
 		.share_ppm = share_ppm,
 	};
-	return size_core(NULL);
+	error = size_core(NULL);
+	*since_at = core_data.from_at;
+	return error;
 }
 #endif
 
@@ -190,7 +220,13 @@ struct lx_scx_host {
 	u32 (*member_of)(struct task_struct *p);
 	u32 (*instance_of)(struct task_struct *p);
 	/* NULL: its cores have no servers. */
-	int (*size_core)(u32 cpu, u32 speed, u64 budget_ns, u64 period_ns, u64 share_ppm);
+	int (*size_core)(u32 cpu, u32 speed, u64 budget_ns, u64 period_ns, u64 share_ppm, u64 *since_at);
+	int (*note_pending)(void *context);
+	void (*look_at_counters)(struct lx_scx_counts *to);
+	/* Maps that the model knows: the rings of the trace, who is admitted with what, who is released alone. */
+	const void *trace_rings;
+	const void *roster;
+	const void *released_alone;
 	/* For the model: what a structure of its own has to look like. */
 	u32 task_size;
 	u32 setup_size;
@@ -213,6 +249,11 @@ const struct lx_scx_host LX_SCX_JOIN(lx_scx_, POLICY) = {
 	.look_at_slot = look_at_slot,
 	.member_of = member_of,
 	.instance_of = instance_of,
+	.note_pending = note_pending,
+	.look_at_counters = look_at_counters,
+	.trace_rings = &lx_trace_rings,
+	.roster = &roster,
+	.released_alone = &released_alone,
 #ifdef LX_SERVERS
 	.size_core = size_a_core,
 #endif

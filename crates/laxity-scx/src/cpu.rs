@@ -61,6 +61,8 @@ pub(crate) struct Cpu {
     /// Since when a bound kernel thread keeps a job from this CPU, if one does; for how long in which window, in ns.
     pub kept_since_at: Option<u64>,
     pub kept: (u64, u64),
+    /// When a request to the host that is under way has begun, in ns.
+    pub asked_at: u64,
 }
 
 impl Cpu {
@@ -91,6 +93,7 @@ impl Cpu {
             to_move: BTreeSet::new(),
             kept_since_at: None,
             kept: (0, 0),
+            asked_at: 0,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::ext::reenqueue_local;
 use crate::lock::{lock, step, try_lock, unlock, wait};
 use crate::parts::{Class, Custody, ENQ_PRIQ, Lock, Wait};
 use crate::raw::{MapDeclaration, TaskStruct};
+use crate::recorder;
 use crate::world::{Timer, World, resched, say, world};
 
 use std::ffi::{CStr, c_char, c_void};
@@ -17,6 +18,8 @@ const KICK_IDLE: u64 = 1;
 const KICK_PREEMPT: u64 = 2;
 const STORAGE_CREATE: u64 = 1;
 const EBUSY: i32 = 16;
+/// No CPU reads one time twice: what it does in between takes that long at least, in ns.
+const CLOCK_NS: u64 = 20;
 
 fn cpu_of(number: i32) -> usize {
     usize::try_from(number).expect("a CPU")
@@ -43,7 +46,10 @@ extern "C" fn lx_scx_assertion_failed(condition: *const c_char, file: *const c_c
 extern "C" fn lx_scx_map_lookup(map: *const MapDeclaration, key: *const u8) -> *mut u8 {
     // SAFETY: the host's macro makes it.
     let map = unsafe { &*map };
-    world(|w| w.maps.look_up(map, key, w.here))
+    world(|w| {
+        recorder::before_look_up(w, map, key);
+        w.maps.look_up(map, key, w.here)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -51,6 +57,7 @@ extern "C" fn lx_scx_map_update(map: *const MapDeclaration, key: *const u8, valu
     step();
     // SAFETY: the host's macro makes it.
     let map = unsafe { &*map };
+    recorder::before_update(map, key, value);
     world(|w| w.maps.update(map, key, value, w.here));
     0
 }
@@ -137,7 +144,10 @@ extern "C" fn lx_scx_run_queue(cpu: u32) -> *const i32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn bpf_ktime_get_ns() -> u64 {
-    world(|w| w.now)
+    world(|w| {
+        w.pass_to(w.now + CLOCK_NS);
+        w.now
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -188,6 +198,7 @@ extern "C" fn bpf_preempt_disable() {
     world(|w| {
         let here = w.here;
         w.cpus[here].preemption_off += 1;
+        w.cpus[here].asked_at = w.now;
     });
 }
 
@@ -384,6 +395,8 @@ fn insert(p: *const TaskStruct, queue: u64, slice: u64, flags: u64, vtime: Optio
         let here = w.here;
         let t = &mut w.tasks[task];
         t.raw.scx.slice = slice.max(1);
+        recorder::is_sent(w, task, queue, slice);
+        let t = &mut w.tasks[task];
         if let Some(vtime) = vtime {
             t.raw.scx.dsq_vtime = vtime;
         }

@@ -7,7 +7,7 @@ const ARRAY: u32 = 2;
 const PERCPU_ARRAY: u32 = 6;
 /// The loader makes maps with one entry as declared as long as the machine needs; none is longer than this.
 const ENTRIES_MAX: u32 = 256;
-/// Of `struct lx_ring`: nothing is recorded here, and no ring is there.
+/// Of `struct lx_ring`: each CPU has one for the trace, and none for samples of overheads.
 const RING_BYTES: u32 = 4096 + 64 * 16384;
 
 type Key = (usize, usize, u64);
@@ -16,10 +16,16 @@ type Key = (usize, usize, u64);
 #[derive(Default)]
 pub(crate) struct Maps {
     values: BTreeMap<Key, Box<[u64]>>,
+    /// The declaration of the trace's rings.
+    pub trace_rings: usize,
     deleted: Vec<Box<[u64]>>,
 }
 
 impl Maps {
+    pub(crate) fn new(trace_rings: usize) -> Maps {
+        Maps { trace_rings, ..Maps::default() }
+    }
+
     fn key(map: &MapDeclaration, key: *const u8, cpu: usize) -> Key {
         assert_eq!(map.key_size, 4, "all maps of the host have keys of 4 bytes");
         // SAFETY: the host passes a key of that size.
@@ -32,7 +38,8 @@ impl Maps {
         let key = Maps::key(map, key, cpu);
         if map.kind == ARRAY || map.kind == PERCPU_ARRAY {
             let entries = if map.entries == 1 { ENTRIES_MAX } else { map.entries };
-            if key.2 >= u64::from(entries) || map.value_size == RING_BYTES {
+            let is_for_samples = map.value_size == RING_BYTES && map.declared != self.trace_rings;
+            if key.2 >= u64::from(entries) || is_for_samples {
                 return std::ptr::null_mut();
             }
             let words = (map.value_size as usize).div_ceil(8);
@@ -40,6 +47,12 @@ impl Maps {
             return value.as_mut_ptr().cast();
         }
         self.values.get_mut(&key).map_or(std::ptr::null_mut(), |value| value.as_mut_ptr().cast())
+    }
+
+    /// The ring of the trace of a CPU, if that has written in it.
+    pub(crate) fn ring(&mut self, cpu: usize) -> Option<*mut u8> {
+        let key = (self.trace_rings, 0, cpu as u64);
+        self.values.get_mut(&key).map(|ring| ring.as_mut_ptr().cast())
     }
 
     pub(crate) fn update(&mut self, map: &MapDeclaration, key: *const u8, value: *const u8, cpu: usize) {

@@ -152,6 +152,7 @@ pub(crate) struct Options {
     pub kicks_forgotten: u32,
     pub bound_runtime_ns: u64,
     pub bound_period_ns: u64,
+    pub budgets_late_ns: u64,
     pub setup: *const Setup,
 }
 
@@ -187,6 +188,25 @@ pub(crate) struct SlotView {
     pub yielded: u32,
 }
 
+/// What a CPU has counted (`struct lx_scx_counts`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub completions: u64,
+    pub exhaustions: u64,
+    pub decisions: u64,
+    pub departed: u64,
+}
+
+/// What a task has asked for (`struct lx_parameters`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parameters {
+    pub runtime_ns: u64,
+    pub deadline_rel_ns: u64,
+    pub period_ns: u64,
+}
+
 /// `struct lx_scx_host`: the host with one policy.
 #[repr(C)]
 pub(crate) struct HostTable {
@@ -204,7 +224,13 @@ pub(crate) struct HostTable {
     pub look_at_slot: extern "C" fn(u32, u32, *mut SlotView),
     pub member_of: extern "C" fn(*mut TaskStruct) -> u32,
     pub instance_of: extern "C" fn(*mut TaskStruct) -> u32,
-    pub size_core: Option<extern "C" fn(u32, u32, u64, u64, u64) -> c_int>,
+    pub size_core: Option<extern "C" fn(u32, u32, u64, u64, u64, *mut u64) -> c_int>,
+    pub note_pending: extern "C" fn(*mut c_void) -> c_int,
+    pub look_at_counters: extern "C" fn(*mut Counts),
+    /// Declarations of maps.
+    pub trace_rings: usize,
+    pub roster: usize,
+    pub released_alone: usize,
     pub task_size: u32,
     pub setup_size: u32,
     pub has_steps: u32,

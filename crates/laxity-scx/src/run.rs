@@ -6,6 +6,7 @@ use crate::ext::{callback, raw};
 use crate::kfuncs::carry_out_kicks;
 use crate::lock::{lock, unlock};
 use crate::parts::{FOR_EVER, Level, Lock, Op, PF_EXITING, State, TICK_NS, TaskId, Wait};
+use crate::recorder::{drain, look_at_moments};
 use crate::schedule::{How, schedule, tick, wake_up};
 use crate::watch;
 use crate::world::{World, say, world};
@@ -47,11 +48,26 @@ pub(crate) fn run_until(end: u64) {
     }
 }
 
+/// What CPUs are at goes on until none is at anything, while time stands still but for that.
+pub(crate) fn settle() {
+    let mut choices = Vec::new();
+    while world(|w| w.fault.is_none() && is_busy(w)) {
+        choices.clear();
+        world(|w| collect(w, &mut choices));
+        if choices.is_empty() {
+            break;
+        }
+        take(choices[world(|w| w.below(choices.len()))]);
+    }
+}
+
+fn is_busy(w: &World) -> bool {
+    w.cpus.iter().any(|c| !c.stack.is_empty() || w.tasks[c.current].call.is_some())
+}
+
 /// Nothing goes on: what is so now is looked at, and time goes on to what happens next.
 fn pass(end: u64) -> bool {
-    if world(|w| {
-        w.cpus.iter().any(|c| !c.stack.is_empty()) || w.cpus.iter().any(|c| w.tasks[c.current].call.is_some())
-    }) {
+    if world(|w| is_busy(w)) {
         world(|w| {
             let waits: Vec<String> = w
                 .cpus
@@ -67,6 +83,10 @@ fn pass(end: u64) -> bool {
         });
         return false;
     }
+    world(|w| {
+        drain(w);
+        look_at_moments(w);
+    });
     watch::when_quiet();
     world(|w| {
         let next = next_event(w).min(end);

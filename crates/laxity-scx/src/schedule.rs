@@ -5,6 +5,7 @@ use crate::lock::{lock, lock_task, step, unlock, wait};
 use crate::parts::{
     Class, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, Lock, SLICE_DFL, State, TaskId, Wait,
 };
+use crate::recorder::{is_handled, moment_ends, switches};
 use crate::world::{resched, say, world};
 use crate::{dispatch, ext};
 
@@ -81,6 +82,8 @@ pub(crate) fn schedule(cpu: usize, how: How) {
 fn switched(prev: TaskId, next: TaskId) {
     let switched = world(|w| {
         w.tasks[next].set_prio();
+        moment_ends(w, prev);
+        switches(w, w.here, w.tasks[next].class);
         w.host.table().switched
     });
     switched(false, raw(prev), raw(next));
@@ -224,6 +227,9 @@ pub(crate) fn tick(cpu: usize) {
 /// A change of a task's scheduling, with its run queue locked: it is taken out of it, changed, and put back (`sched_change_begin`).
 pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
     let (on_rq, is_current) = world(|w| (w.tasks[task].on_rq, w.cpus[cpu].current == task));
+    if on_rq && !is_current {
+        world(|w| is_handled(w, task));
+    }
     if on_rq {
         dequeue(cpu, task, DEQ_SAVE);
     }
@@ -239,6 +245,12 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
     }
     if on_rq {
         enqueue(cpu, task, ENQ_RESTORE);
+    }
+    if on_rq && !is_current {
+        world(|w| moment_ends(w, task));
+    }
+    if is_current {
+        world(|w| switches(w, cpu, after));
     }
     if is_current && after == Class::Ext {
         ext::set_next(cpu, task);

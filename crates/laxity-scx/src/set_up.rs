@@ -3,13 +3,16 @@
 use crate::ext::{ops, raw as record};
 use crate::fibre::Fibre;
 use crate::host::Host;
+use crate::judge;
 use crate::parts::{Class, Instance};
 use crate::raw::{self, CPUS_MAX, InitArgs, Setup};
-use crate::run::run_until;
+use crate::run::{run_until, settle};
 use crate::scenario::{self, Kind, Settings};
+use crate::terms::Terms;
 use crate::watch;
 use crate::watch::BOUND_PERIOD_NS;
 use crate::world::{Fault, World, enter, world};
+use laxity_kernel::RunningServer;
 use std::sync::{Mutex, PoisonError};
 
 /// What a run has been.
@@ -19,6 +22,8 @@ pub struct Summary {
     pub events: u64,
     /// The time that has passed, in ns.
     pub passed_ns: u64,
+    /// Jobs that the oracles have judged to their ends.
+    pub jobs_judged: u64,
 }
 
 /// The variables of the host's objects are there once: one run at a time.
@@ -31,6 +36,10 @@ pub struct Options {
     pub speaks: bool,
     /// One of so many kicks is forgotten by the host; 0: none. What looks at a run has to see that.
     pub kicks_forgotten: u32,
+    /// The host sets budget timers so much too late, in ns. Only the oracles can see that.
+    pub budgets_late_ns: u64,
+    /// The host orders jobs by fixed priorities where it should by deadlines, or the other way round. Only the oracles can see that.
+    pub has_other_rule: bool,
 }
 
 /// Runs the scenario of that kind and seed under the host's policy.
@@ -43,15 +52,20 @@ pub fn run(host: Host, kind: Kind, seed: u64, options: Options) -> Result<Summar
     host.load_afresh();
     enter(Some(World::new(host, scenario::cpus(host, kind, seed), seed, options.speaks)));
     let start = world(|w| w.now);
-    load(kind, options.kicks_forgotten);
+    let terms = load(kind, options);
     world(|w| scenario::populate(w, kind));
     start_threads();
     run_until(start + kind.length_ns());
     if kind.ends() {
         finish();
     }
+    let mut jobs_judged = 0;
+    if world(|w| w.fault.is_none()) {
+        end_recording(kind);
+        jobs_judged = judge::judge(&terms);
+    }
     let (fault, summary) =
-        world(|w| (w.fault.take(), Summary { events: w.events, passed_ns: w.now - start }));
+        world(|w| (w.fault.take(), Summary { events: w.events, passed_ns: w.now - start, jobs_judged }));
     enter(None);
     fault.map_or(Ok(summary), Err)
 }
@@ -62,10 +76,10 @@ fn alone(body: impl FnOnce() + 'static) {
     while fibre.resume().is_some() {}
 }
 
-fn load(kind: Kind, kicks_forgotten: u32) {
+fn load(kind: Kind, options: Options) -> Terms {
     let (settings, instances) = world(|w| (scenario::settings(w, kind), scenario::instances(w, kind)));
     for (number, instance) in instances.iter().enumerate() {
-        set_up(number, instances.len(), instance, settings, kicks_forgotten);
+        set_up(number, instances.len(), instance, settings, options);
     }
     world(|w| {
         w.instances = instances;
@@ -75,16 +89,17 @@ fn load(kind: Kind, kicks_forgotten: u32) {
         assert_eq!((ops().init)(), 0, "the host begins");
         size_cores();
     });
+    world(|w| Terms { settings, t0_ns: w.now, servers: std::mem::take(&mut w.servers) })
 }
 
-fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settings, kicks_forgotten: u32) {
+fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settings, options: Options) {
     let few = |number: usize| u32::try_from(number).expect("few");
     let mut setup = Box::new(Setup {
         instance: few(number),
         reserved: 0,
         tasks: instance.tasks,
         cpus: few(instance.cpus.len()),
-        rule: settings.rule,
+        rule: if options.has_other_rule { 1 - settings.rule } else { settings.rule },
         budget_mode: settings.budget_mode,
         batching: settings.batching,
         dedicated_cpu: instance.dedicated.map_or(u32::MAX, few),
@@ -106,9 +121,10 @@ fn set_up(number: usize, instances: usize, instance: &Instance, settings: Settin
             cpus,
             instances: few(instances),
             timers_refused: settings.timers_refused,
-            kicks_forgotten,
+            kicks_forgotten: options.kicks_forgotten,
             bound_runtime_ns: settings.bound_runtime_ns,
             bound_period_ns: BOUND_PERIOD_NS,
+            budgets_late_ns: options.budgets_late_ns,
             setup: &raw const *setup,
         });
         assert_eq!((table.set_up)(std::ptr::null_mut()), 0, "the instance is set up");
@@ -121,7 +137,11 @@ fn size_cores() {
     for cpu in 0..cpus {
         if let Some(size) = size {
             let cpu = u32::try_from(cpu).expect("few");
-            assert_eq!(size(cpu, 1_000, 2_000_000, 20_000_000, 900_000), 0, "the core is sized");
+            let (budget_ns, period_ns) = (2_000_000, 20_000_000);
+            let mut since_ns = 0;
+            let error = size(cpu, 1_000, budget_ns, period_ns, 900_000, &raw mut since_ns);
+            assert_eq!(error, 0, "the core is sized");
+            world(|w| w.servers.push(RunningServer { cpu, budget_ns, period_ns, since_ns }));
         }
     }
 }
@@ -177,6 +197,17 @@ fn finish() {
                 .map(|t| format!("{} ({:?}, op {})", t.name, t.state, t.at))
                 .collect();
             w.fail(format!("threads do not end: {}", left.join(", ")));
+        });
+    }
+}
+
+/// What is under way is over, and what is overdue is recorded as far as it has come.
+fn end_recording(kind: Kind) {
+    settle();
+    if !kind.ends() {
+        alone(|| {
+            let note = world(|w| w.host.table().note_pending);
+            note(std::ptr::null_mut());
         });
     }
 }

@@ -5,7 +5,9 @@ use crate::host::Host;
 use crate::maps::Maps;
 use crate::parts::{Class, FOR_EVER, GLOBAL, Instance, Lock, Op, PF_KTHREAD, State, TICK_NS, TaskId, Wait};
 use crate::raw::{Cred, Ops, TaskStruct, UserNamespace};
+use crate::records::Recorder;
 use crate::thread::Task;
+use laxity_kernel::RunningServer;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::cell::RefCell;
@@ -49,6 +51,9 @@ pub(crate) struct World {
     pub held: BTreeSet<Lock>,
     pub timers: BTreeMap<usize, Timer>,
     pub maps: Maps,
+    pub recorder: Recorder,
+    /// The servers of CPUs, as the host has answered.
+    pub servers: Vec<RunningServer>,
     /// Tasks whose record the kernel gives up: when, and which.
     pub frees: BTreeSet<(u64, TaskId)>,
     pub next_pid: i32,
@@ -119,7 +124,9 @@ impl World {
             queues: BTreeMap::from([(GLOBAL, Vec::new())]),
             held: BTreeSet::new(),
             timers: BTreeMap::new(),
-            maps: Maps::default(),
+            maps: Maps::new(host.table().trace_rings),
+            recorder: Recorder::default(),
+            servers: Vec::new(),
             frees: BTreeSet::new(),
             next_pid: 100,
             instances: Vec::new(),
@@ -216,7 +223,7 @@ impl World {
             self.cpus[here].wakes.insert((now, waiting));
         }
         let leader = self.tasks[task].leader;
-        let others = |w: &World, task| {
+        let others = |w: &World, task: TaskId| {
             (0..w.tasks.len()).any(|t| {
                 t != task && w.tasks[t].leader == w.tasks[task].leader && w.tasks[t].state != State::Dead
             })

@@ -64,6 +64,56 @@ fn a_forgotten_kick_is_seen() {
     }
 }
 
+/// What only the oracles see: budget timers are set so much too late. Of each policy, in some of few runs.
+#[test]
+fn budgets_that_end_late_are_seen_by_the_oracles() {
+    for host in Host::all() {
+        let options = Options { budgets_late_ns: 20_000, ..Options::default() };
+        let whys: Vec<String> = (0..20)
+            .filter_map(|seed| run(host, Kind::Calm, seed, options).err())
+            .map(|fault| fault.why)
+            .collect();
+        assert!(
+            whys.iter().any(|why| why.contains("the oracles say") && why.contains("[budgets]")),
+            "{}: budgets end late, and all looks well but {whys:?}",
+            host.name()
+        );
+        assert!(whys.iter().all(|why| why.contains("the oracles say")), "{}: {whys:?}", host.name());
+    }
+}
+
+/// Another one: jobs are linked in a wrong order, by fixed priorities.
+#[test]
+fn a_wrong_order_is_seen_by_the_oracles() {
+    for host in ["edf_bh", "edf_rbt", "gsn_edf", "push_pull", "g_edf_mp"].into_iter().filter_map(Host::named)
+    {
+        let options = Options { has_other_rule: true, ..Options::default() };
+        let whys: Vec<String> = (0..20)
+            .filter_map(|seed| run(host, Kind::Calm, seed, options).err())
+            .map(|fault| fault.why)
+            .collect();
+        assert!(
+            whys.iter().any(|why| why.contains("[global invariant]")),
+            "{}: jobs are in a wrong order, and all looks well but {whys:?}",
+            host.name()
+        );
+        assert!(whys.iter().all(|why| why.contains("the oracles say")), "{}: {whys:?}", host.name());
+    }
+}
+
+/// The oracles have something to say: of each policy and kind of run, jobs are judged.
+#[test]
+fn jobs_are_judged() {
+    for host in Host::all() {
+        for kind in [Kind::Calm, Kind::Hostile, Kind::Held] {
+            let judged =
+                |seed| run(host, kind, seed, Options::default()).map_or(0, |summary| summary.jobs_judged);
+            let jobs: u64 = (0..10).map(judged).sum();
+            assert!(jobs > 30, "{} {kind:?}: {jobs} jobs of 10 runs", host.name());
+        }
+    }
+}
+
 /// A run is a function of policy, kind and seed.
 #[test]
 fn a_seed_is_a_run() {

@@ -1,0 +1,156 @@
+//! What the model knows and no record says, where that excuses. In production a schedule begins when all threads have entered, and ends
+//! before the first one leaves; here threads enter and leave all the time.
+//!
+//! 1. A thread that must not migrate, as it has a program of BPF called, is left where it is for a moment: the one that enters. And a call
+//!    that sets a thread's scheduling or its CPUs has it in its hands for a moment.
+//! 2. What becomes a member while it runs goes on until its CPU, which is asked to decide, has taken it off.
+//! 3. Threads are woken up by CPUs of other instances.
+//! 4. Classes above may have all CPUs of an instance, and none is left for what is due.
+//!
+//! Faults of `bpf/host` that are known are left out here until they are mended:
+//!
+//! - Where SCHED_FIFO takes a CPU again before that has decided, no record says so (withdraw.h: lx_switched, lx_show_above_ends).
+//! - When the dedicated CPU is back from a class above, the one in its place goes on to set the release timer for itself (one_lock.h:
+//!   lx_release_pending).
+//! - What a server of amp-rm is charged is not what the records say: where a bound kernel thread takes the CPU from background work, no
+//!   record says that the server's timer was late (callbacks.h: on_stopping); and who leaves while it runs is background work that is not
+//!   charged (many_queues.h: lx_background_goes_on, without lx_background_begins). So a server excuses for as long as its work runs.
+
+use crate::memberships::{Membership, Memberships, Placed};
+use crate::parts::Instance;
+use crate::records::{Moment, Recorder};
+use laxity_kernel::rings::{Kind, Record};
+use laxity_kernel::schedule::Schedule;
+use laxity_oracle::{About, Activity, Cause, Oracle, Verdict, Violation};
+use laxity_trace::EventKind;
+use std::collections::BTreeMap;
+
+/// What it explains is the waiting of any job, whenever that became ready.
+const ANY_WAITING_JOB: About = About::Released(0, u64::MAX >> 1);
+
+/// `LX_OTHER_SERVER`.
+const SERVER: u64 = 4;
+
+pub(crate) struct Excuses<'a> {
+    pub recorder: &'a Recorder,
+    pub memberships: &'a Memberships,
+    pub number: u32,
+    pub instance: &'a Instance,
+    pub t0_ns: u64,
+}
+
+fn is(record: &Record, kind: EventKind) -> bool {
+    Kind::of(record.kind) == Some(Kind::Event(kind))
+}
+
+impl Excuses<'_> {
+    /// Moments of members, and whose they are.
+    fn moments(&self) -> impl Iterator<Item = (&Moment, usize)> {
+        self.memberships.moments.iter().map(|&(moment, member)| (&self.recorder.moments[moment], member))
+    }
+
+    pub(crate) fn add_to(&self, schedule: &mut Schedule, members: &[Placed<'_>]) {
+        let mut found = Vec::new();
+        let mut add = |(from_at, to_at): (u64, u64), cpu: u32, cause: Cause, about: About| {
+            let since = |at: u64| at.saturating_sub(self.t0_ns).min(schedule.end_ns);
+            let (from_ns, to_ns) = (since(from_at), since(to_at));
+            if from_ns < to_ns {
+                found.push(Activity { from_ns, to_ns, cpu, cause, about });
+            }
+        };
+        let number = |cpu: usize| u32::try_from(cpu).expect("few");
+        for (moment, member) in self.moments() {
+            let task = (0..).zip(members).find(|(_, of)| of.0 == member).map(|(task, _)| task);
+            let during = (moment.from_ns, moment.to_ns.unwrap_or(u64::MAX));
+            for about in task.into_iter().flat_map(|task| [About::Task(task), ANY_WAITING_JOB]) {
+                add(during, number(moment.cpu), Cause::HigherClass, about);
+            }
+        }
+        for above in self.recorder.above.iter().filter(|above| self.instance.cpus.contains(&above.cpu)) {
+            let during = (above.from_ns, above.to_ns.unwrap_or(u64::MAX));
+            add(during, number(above.cpu), Cause::HigherClass, About::Cpu);
+        }
+        let mut stopped_at = BTreeMap::new();
+        let mut served_since = BTreeMap::new();
+        for (written, of) in self.recorder.written.iter().zip(&self.memberships.of) {
+            let record = &written.record;
+            if is(record, EventKind::BackgroundStop) {
+                stopped_at.insert(record.cpu, record.time_ns);
+                if let Some(since) = served_since.remove(&record.cpu) {
+                    add((since, record.time_ns), record.cpu, Cause::Server, About::Cpu);
+                }
+            }
+            if is(record, EventKind::BackgroundStart) && record.argument2 == SERVER && self.has(record.cpu) {
+                served_since.insert(record.cpu, record.time_ns);
+            }
+            let of = of.map(|place| &self.memberships.all[place]);
+            if let Some(until) = of.and_then(|of| self.enters(record, of)) {
+                let from_at = stopped_at.get(&record.cpu).copied().unwrap_or(record.time_ns);
+                add((from_at, until), record.cpu, Cause::HigherClass, ANY_WAITING_JOB);
+            }
+            if is(record, EventKind::SchedulingOverhead) && record.argument2 != 0 && !self.has(record.cpu) {
+                let until = record.time_ns + record.argument;
+                let since = |at: u64| at.saturating_sub(self.t0_ns);
+                let about = About::Released(since(record.argument2), since(until));
+                add((record.time_ns, until), number(self.instance.cpus[0]), Cause::ReleaseHandler, about);
+            }
+        }
+        schedule.activities.extend(found);
+        schedule.activities.sort_by_key(|activity| activity.from_ns);
+    }
+
+    fn has(&self, cpu: u32) -> bool {
+        self.instance.cpus.iter().any(|&own| u32::try_from(own) == Ok(cpu))
+    }
+
+    /// The record says that a member of the instance runs, which has no job until some instant.
+    fn enters(&self, record: &Record, of: &Membership) -> Option<u64> {
+        let begins_at = of.first_release_at.unwrap_or(u64::MAX);
+        let enters = is(record, EventKind::Resume) && record.time_ns < begins_at;
+        (enters && of.instance == self.number).then_some(begins_at)
+    }
+
+    /// In a moment a member may be on the dedicated CPU; releases wait for a CPU (4); who handles them (see above).
+    pub(crate) fn without_excused(&self, mut verdict: Verdict) -> Verdict {
+        let (excused, left) = std::mem::take(&mut verdict.violations)
+            .into_iter()
+            .partition::<Vec<_>, _>(|violation| self.is_excused(violation));
+        for violation in excused {
+            let of = verdict.findings.iter_mut().find(|finding| finding.oracle == violation.oracle);
+            of.into_iter().for_each(|finding| finding.violations -= 1);
+        }
+        verdict.violations = left;
+        verdict
+    }
+
+    /// Classes above have all CPUs at an instant between these: no CPU is left that could handle a release.
+    fn is_left_by_all(&self, from_at: u64, to_at: u64) -> bool {
+        let all = &self.recorder.above;
+        let begins = all.iter().map(|above| above.from_ns.max(from_at)).filter(|&at| at < to_at);
+        let is_taken = |cpu: usize, at: u64| all.iter().any(|above| above.has(cpu, at));
+        begins.into_iter().any(|at| self.instance.cpus.iter().all(|&cpu| is_taken(cpu, at)))
+    }
+
+    fn is_excused(&self, violation: &Violation) -> bool {
+        let at = violation.from_ns + self.t0_ns;
+        if violation.oracle == Oracle::Periods {
+            return self.is_left_by_all(at, violation.to_ns + self.t0_ns);
+        }
+        if violation.oracle != Oracle::Affinity {
+            return false;
+        }
+        let is_in = |moment: &Moment| {
+            violation.cpu == u32::try_from(moment.cpu).ok()
+                && moment.from_ns <= at
+                && moment.to_ns.is_none_or(|to_ns| at <= to_ns)
+        };
+        let dedicated = self.instance.dedicated.map(|index| self.instance.cpus[index]);
+        let was_taken = self
+            .recorder
+            .above
+            .iter()
+            .any(|above| Some(above.cpu) == dedicated && above.from_ns < at && !above.is_stop);
+        let is_of_release = violation.ran.is_none() && violation.should_have_run.is_none();
+        (is_of_release && was_taken) || self.moments().any(|(moment, _)| is_in(moment))
+    }
+}
