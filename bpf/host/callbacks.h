@@ -179,11 +179,15 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 {
 	struct task_struct *ran = prev && (prev->scx.flags & SCX_TASK_QUEUED) ? prev : NULL;
 	bool ran_bound = ran && lx_is_bound(ran);
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	bool is_member;
 
 	if (lx_is_asked_in_vain(cpu) || lx_dispatch_bound(cpu, ran, ran_bound))
 		return;
 	is_member = ran && lx_real_time_now(ran);
+	/* One that has left while it ran goes through a queue: as background work it begins anew. */
+	if (ran && c && c->running != LX_NONE)
+		is_member = true;
 	if (!lx_dispatch_real_time(cpu, prev, ran))
 		lx_dispatch_background(cpu, ran, ran_bound, is_member);
 	lx_look_again(cpu);

@@ -382,8 +382,12 @@ static __always_inline void lx_begins_beside(struct lx_host_cpu *c, u32 cpu, str
 
 static __always_inline void lx_background_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
-	if (in)
+	if (in) {
+		/* The timer of its turn: what comes next may set it anew. */
+		if (c->background)
+			lx_trace_budget_overdue(c, lx_kernel_cpu(in, c->index), now);
 		lx_charge_background(in, c, now);
+	}
 	c->background = 0;
 }
 

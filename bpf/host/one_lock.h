@@ -277,7 +277,11 @@ static __noinline int lx_release_pending(struct lx_instance *in)
 #ifdef LX_TIMER
 	groups += lx_timer_pending(in);
 #endif
-	lx_arm(in);
+	/* The dedicated CPU may be back from a class above: the next release is its own. */
+	if (lx_serves(in, lx_here(in)))
+		lx_arm(in);
+	else
+		lx_kick_server(in);
 	return groups;
 }
 

@@ -113,10 +113,13 @@ static __always_inline void lx_give_back(struct lx_instance *in, struct lx_host_
 	__sync_lock_test_and_set(&c->above, 0);
 	if (!(above & LX_ABOVE_TOLD))
 		return;
-	if (c->index == in->state.config.dedicated_cpu)
+	if (c->index == in->state.config.dedicated_cpu) {
 		__sync_lock_test_and_set(&in->dedicated_is_taken, 0);
-	else
+		/* The timer is to go off here again: this CPU sets it before it has decided. */
+		__sync_lock_test_and_set(&in->armed_at, LX_NEVER);
+	} else {
 		lx_withdraw_or_restore(c->instance, c->index, false, now);
+	}
 }
 
 SEC("tp_btf/sched_switch")
@@ -132,8 +135,13 @@ int BPF_PROG(lx_switched, bool preempt, struct task_struct *prev, struct task_st
 		return 0;
 	c = lx_host_cpu(cpu);
 	in = lx_instance_of(c);
-	if (in && !(LX_READ(c->above) & LX_ABOVE_TOLD))
+	if (!in)
+		return 0;
+	if (!(LX_READ(c->above) & LX_ABOVE_TOLD))
 		lx_take_away(in, c, cpu, next);
+	else if (!(c->above & LX_ABOVE_SHOWN))
+		/* Once more, before the CPU has decided: the policy knows. */
+		lx_show_above(c, cpu, bpf_ktime_get_ns(), next->pid);
 	return 0;
 }
 

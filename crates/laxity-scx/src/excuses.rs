@@ -5,20 +5,12 @@
 //!    that sets a thread's scheduling or its CPUs has it in its hands for a moment.
 //! 2. What becomes a member while it runs goes on until its CPU, which is asked to decide, has taken it off.
 //! 3. Threads are woken up by CPUs of other instances.
-//! 4. Classes above may have all CPUs of an instance, and none is left for what is due.
-//!
-//! Faults of `bpf/host` that are known are left out here until they are mended:
-//!
-//! - Where SCHED_FIFO takes a CPU again before that has decided, no record says so (withdraw.h: lx_switched, lx_show_above_ends).
-//! - When the dedicated CPU is back from a class above, the one in its place goes on to set the release timer for itself (one_lock.h:
-//!   lx_release_pending).
-//! - What a server of amp-rm is charged is not what the records say: where a bound kernel thread takes the CPU from background work, no
-//!   record says that the server's timer was late (callbacks.h: on_stopping); and who leaves while it runs is background work that is not
-//!   charged (many_queues.h: lx_background_goes_on, without lx_background_begins). So a server excuses for as long as its work runs.
+//! 4. Classes above may have all CPUs of an instance, and none is left for what is due. The stopper, which belongs to its CPU, is not
+//!    recorded.
 
 use crate::memberships::{Membership, Memberships, Placed};
 use crate::parts::Instance;
-use crate::records::{Moment, Recorder};
+use crate::records::{Above, Moment, Recorder};
 use laxity_kernel::rings::{Kind, Record};
 use laxity_kernel::schedule::Schedule;
 use laxity_oracle::{About, Activity, Cause, Oracle, Verdict, Violation};
@@ -27,9 +19,6 @@ use std::collections::BTreeMap;
 
 /// What it explains is the waiting of any job, whenever that became ready.
 const ANY_WAITING_JOB: About = About::Released(0, u64::MAX >> 1);
-
-/// `LX_OTHER_SERVER`.
-const SERVER: u64 = 4;
 
 pub(crate) struct Excuses<'a> {
     pub recorder: &'a Recorder,
@@ -66,22 +55,16 @@ impl Excuses<'_> {
                 add(during, number(moment.cpu), Cause::HigherClass, about);
             }
         }
-        for above in self.recorder.above.iter().filter(|above| self.instance.cpus.contains(&above.cpu)) {
+        let own_stops = |above: &&Above| above.is_stop && self.instance.cpus.contains(&above.cpu);
+        for above in self.recorder.above.iter().filter(own_stops) {
             let during = (above.from_ns, above.to_ns.unwrap_or(u64::MAX));
             add(during, number(above.cpu), Cause::HigherClass, About::Cpu);
         }
         let mut stopped_at = BTreeMap::new();
-        let mut served_since = BTreeMap::new();
         for (written, of) in self.recorder.written.iter().zip(&self.memberships.of) {
             let record = &written.record;
             if is(record, EventKind::BackgroundStop) {
                 stopped_at.insert(record.cpu, record.time_ns);
-                if let Some(since) = served_since.remove(&record.cpu) {
-                    add((since, record.time_ns), record.cpu, Cause::Server, About::Cpu);
-                }
-            }
-            if is(record, EventKind::BackgroundStart) && record.argument2 == SERVER && self.has(record.cpu) {
-                served_since.insert(record.cpu, record.time_ns);
             }
             let of = of.map(|place| &self.memberships.all[place]);
             if let Some(until) = of.and_then(|of| self.enters(record, of)) {
@@ -110,7 +93,7 @@ impl Excuses<'_> {
         (enters && of.instance == self.number).then_some(begins_at)
     }
 
-    /// In a moment a member may be on the dedicated CPU; releases wait for a CPU (4); who handles them (see above).
+    /// In a moment a member may be on the dedicated CPU; releases wait for a CPU (4).
     pub(crate) fn without_excused(&self, mut verdict: Verdict) -> Verdict {
         let (excused, left) = std::mem::take(&mut verdict.violations)
             .into_iter()
@@ -144,13 +127,6 @@ impl Excuses<'_> {
                 && moment.from_ns <= at
                 && moment.to_ns.is_none_or(|to_ns| at <= to_ns)
         };
-        let dedicated = self.instance.dedicated.map(|index| self.instance.cpus[index]);
-        let was_taken = self
-            .recorder
-            .above
-            .iter()
-            .any(|above| Some(above.cpu) == dedicated && above.from_ns < at && !above.is_stop);
-        let is_of_release = violation.ran.is_none() && violation.should_have_run.is_none();
-        (is_of_release && was_taken) || self.moments().any(|(moment, _)| is_in(moment))
+        self.moments().any(|(moment, _)| is_in(moment))
     }
 }
