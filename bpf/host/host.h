@@ -166,6 +166,7 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(on_init)
 
 	if (has_timers)
 		lx_start_timers();
+	lx_strike_off_taken();
 	error = lx_create_bound_queues();
 	return error ?: lx_create_queues();
 }

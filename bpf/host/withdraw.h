@@ -122,6 +122,25 @@ static __always_inline void lx_give_back(struct lx_instance *in, struct lx_host_
 	}
 }
 
+/*
+ * When the policy is attached, all CPUs are idle in the kernel's books, from which each is struck off as it leaves its idle task. One that
+ * a class above has had since before never does: what wakes up would be sent there, and wait where no other CPU looks. That such a
+ * class has it, the policy learns at the next switch: user space sees to one.
+ */
+static __always_inline void lx_strike_off_taken(void)
+{
+	u32 cpu;
+
+	if (!bpf_ksym_exists(&runqueues))
+		return;
+	bpf_for(cpu, 0, online_cpus) {
+		const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
+
+		if (rq && BPF_CORE_READ(rq, curr, prio) < LX_PRIO_RT_MAX)
+			scx_bpf_test_and_clear_cpu_idle(cpu);
+	}
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(lx_switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {

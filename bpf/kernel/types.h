@@ -96,6 +96,7 @@ struct rt_rq {
 
 struct rq {
 	struct rt_rq rt;
+	struct task_struct *curr;
 };
 
 /* Of Linux 7.0 and later. */

@@ -5,7 +5,7 @@ mod setup;
 
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
-use crate::visit::visit;
+use crate::visit::Visitor;
 use crate::{Core, Counters, RunningServer, ffi, kernel, messages, skeleton};
 use laxity_model::{BudgetMode, CpuList, Diagnostic, Duration, Platform, Policy, Reserve, Result};
 use laxity_sys::{Attributes, policy, set_attributes};
@@ -184,6 +184,7 @@ impl Scheduler {
         }
         scheduler.size_all(&options.sized_cores()?)?;
         scheduler.attach_interface()?;
+        let visitor = Visitor::ready();
         let mut map = scheduler
             .object
             .maps_mut()
@@ -198,7 +199,9 @@ impl Scheduler {
             )),
         })?;
         scheduler.link = Some(link);
-        visit(options.cells.iter().flat_map(|cell| cell.cpus.iter().copied()).collect());
+        if let Some(visitor) = visitor {
+            visitor.visit(options.cells.iter().flat_map(|cell| cell.cpus.iter().copied()).collect());
+        }
         if kernel::is_preempt_rt() {
             let taken: CpuList = options.cells.iter().flat_map(|cell| cell.cpus.iter().copied()).collect();
             let rest = Platform::this_machine()?.cpus().difference(&taken);

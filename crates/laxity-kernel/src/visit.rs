@@ -2,36 +2,49 @@
 //! it; so a thread of SCHED_FIFO is on every CPU for a moment.
 
 use laxity_sys::{Attributes, policy, set_affinity, set_attributes};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 
 /// The highest: what has it already cannot be interrupted, and is not noticed.
 const PRIORITY: u32 = 99;
 /// How long all CPUs together may keep it waiting. SCHED_DEADLINE goes before it, and leaves a part of each second.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Is on each of the CPUs once. What it may not do, or has no time for, stays undone: the scheduler learns of it at the next switch there.
-pub(crate) fn visit(cpus: Vec<u32>) {
-    let given_up = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&given_up);
-    let (tell, told) = channel::<()>();
-    let body = move || {
-        let wanted = Attributes { policy: policy::FIFO, priority: PRIORITY, ..Attributes::default() };
-        if set_attributes(0, wanted).is_ok() {
+/// The thread, which waits to be sent. Without a sender it ends.
+pub(crate) struct Visitor {
+    send: Sender<Vec<u32>>,
+    seen: Receiver<()>,
+}
+
+impl Visitor {
+    /// Before the scheduler is attached, so that it is never the scheduler's own. Nothing where it may not be of SCHED_FIFO: the scheduler
+    /// then learns at the next switch.
+    pub(crate) fn ready() -> Option<Visitor> {
+        let (send, sent) = channel::<Vec<u32>>();
+        let (tell, seen) = channel();
+        let body = move || {
+            let wanted = Attributes { policy: policy::FIFO, priority: PRIORITY, ..Attributes::default() };
+            if set_attributes(0, wanted).is_err() || tell.send(()).is_err() {
+                return;
+            }
+            let Ok(cpus) = sent.recv() else { return };
+            let begin = Instant::now();
             for cpu in cpus {
-                if !seen.load(Ordering::Relaxed) {
+                if begin.elapsed() < PATIENCE {
                     // It returns on that CPU; one that is not this process's is left out.
                     let _ = set_affinity(0, [cpu]);
                 }
             }
+            let _ = tell.send(());
+        };
+        std::thread::Builder::new().name("laxity-visit".into()).spawn(body).ok()?;
+        seen.recv().ok().map(|()| Visitor { send, seen })
+    }
+
+    /// Has it be on each of the CPUs once.
+    pub(crate) fn visit(self, cpus: Vec<u32>) {
+        if self.send.send(cpus).is_ok() {
+            let _ = self.seen.recv_timeout(PATIENCE);
         }
-        drop(tell);
-    };
-    if std::thread::Builder::new().name("laxity-visit".into()).spawn(body).is_ok() {
-        // The end of the thread ends the wait, too.
-        let _ = told.recv_timeout(PATIENCE);
-        given_up.store(true, Ordering::Relaxed);
     }
 }

@@ -296,6 +296,13 @@ extern "C" fn scx_bpf_select_cpu_dfl(
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn scx_bpf_test_and_clear_cpu_idle(cpu: i32) -> bool {
+    step();
+    let cpu = cpu_of(cpu);
+    world(|w| take_idle(w, 1 << cpu, cpu)).is_some()
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn scx_bpf_pick_idle_cpu(mask: *const u64, _flags: u64) -> i32 {
     step();
     // SAFETY: a mask of the model's, of one word.

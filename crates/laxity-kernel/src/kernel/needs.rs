@@ -147,6 +147,7 @@ pub const NEEDS: &[Need] = &[
     Need::all(&[("scx_bpf_task_cpu", V6_12)]),
     Need::all(&[("scx_bpf_reenqueue_local", V6_12)]),
     Need::all(&[("scx_bpf_dump_bstr", V6_12)]),
+    Need::all(&[("scx_bpf_test_and_clear_cpu_idle", V6_12)]),
     Need::function(&[("scx_bpf_pick_idle_cpu", V6_12)], Whose::AllBut(Policy::AmpRm)),
     Need::function(&[("scx_bpf_error_bstr", V6_12)], MANY_LOCKS),
     Need { optional: true, ..Need::all(&[("scx_bpf_task_set_slice", V6_19)]) },
