@@ -2,6 +2,7 @@
 
 use crate::fibre::Fibre;
 use crate::parts::{Level, TaskId, Wait};
+use crate::raw::RunQueue;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Code of the kernel that is under way.
@@ -37,6 +38,8 @@ pub(crate) struct Cpu {
     pub released: bool,
     pub keeps: bool,
     pub local: VecDeque<TaskId>,
+    /// As the host has looked at it last.
+    pub run_queue: Box<RunQueue>,
     /// Tasks of classes above that can run, without the current one.
     pub above: Vec<TaskId>,
     pub stack: Vec<Context>,
@@ -76,6 +79,7 @@ impl Cpu {
             released: false,
             keeps: false,
             local: VecDeque::new(),
+            run_queue: Box::default(),
             above: Vec::new(),
             stack: Vec::new(),
             interrupts_off: 0,

@@ -8,7 +8,7 @@ use crate::dispatch::{consume, finish_dispatches};
 use crate::ext::reenqueue_local;
 use crate::lock::{lock, step, try_lock, unlock, wait};
 use crate::parts::{Class, Custody, ENQ_PRIQ, Lock, Wait};
-use crate::raw::{MapDeclaration, TaskStruct};
+use crate::raw::{MapDeclaration, RunQueue, TaskStruct};
 use crate::recorder;
 use crate::world::{Timer, World, resched, say, world};
 
@@ -127,16 +127,19 @@ extern "C" fn lx_scx_timer_start(timer: usize, at: u64, _flags: u64) -> i64 {
     0
 }
 
-/// How many threads of SCHED_FIFO can run on this CPU (`rq.rt.rt_queued`: whether there are any).
+/// The run queue of a CPU: whether threads of SCHED_FIFO can run there, and what does.
 #[unsafe(no_mangle)]
-extern "C" fn lx_scx_run_queue(cpu: u32) -> *const i32 {
+extern "C" fn lx_scx_run_queue(cpu: u32) -> *const RunQueue {
     step();
     world(|w| {
         let c = &w.cpus[cpu as usize];
         let runs = w.tasks[c.current].on_rq.then_some(c.current);
         let queued = c.above.iter().copied().chain(runs).any(|task| w.tasks[task].class == Class::RealTime);
-        let at = if queued { &1 } else { &0 };
-        std::ptr::from_ref::<i32>(at)
+        let current = c.current;
+        let curr = w.raw(current);
+        let seen = &mut w.cpus[cpu as usize].run_queue;
+        **seen = RunQueue { rt_queued: i32::from(queued), curr };
+        &raw const **seen
     })
 }
 

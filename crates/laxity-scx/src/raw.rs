@@ -2,6 +2,19 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+/// `struct rq`, as far as bpf/kernel/types.h has it.
+#[repr(C)]
+pub(crate) struct RunQueue {
+    pub rt_queued: i32,
+    pub curr: *const TaskStruct,
+}
+
+impl Default for RunQueue {
+    fn default() -> Self {
+        RunQueue { rt_queued: 0, curr: std::ptr::null() }
+    }
+}
+
 #[repr(C)]
 pub(crate) struct ThreadInfo {
     pub flags: u64,
