@@ -215,6 +215,9 @@ impl Memberships {
             Some(EventKind::Release) if of.wanted.is_some() => {
                 // Its server period ends with the old period, or with the new one where its budgets have ended.
                 if of.exhausted || of.completed.is_none() || of.completed_at > record.time_ns {
+                    // Released before, recorded after the change: with the deadline that was found then.
+                    let wanted = self.all[member].wanted.as_mut().expect("looked at");
+                    wanted.clear_until_at = wanted.clear_until_at.min(record.time_ns.saturating_sub(1));
                     self.is_unclear(member);
                     return member;
                 }
@@ -306,10 +309,11 @@ impl Memberships {
             let before_at = of.wanted.map_or(u64::MAX, |wanted| wanted.clear_until_at);
             let clear_until_at = since_ns.min(next_at).min(before_at);
             of.wanted = Some(Wanted { parameters, clear_until_at });
-            // Where a policy hears of a job by a message, it may do so after the change.
+            // Where a policy hears of a job by a message, it may do so after the change; the record of its release, too, has the deadline
+            // that it finds then.
             if has_messages && !of.has_begun {
                 let released_at = of.last_release_at.unwrap_or(since_ns);
-                let clear_until_at = clear_until_at.min(released_at);
+                let clear_until_at = clear_until_at.min(released_at.saturating_sub(1));
                 of.wanted = Some(Wanted { parameters, clear_until_at });
                 self.is_unclear(member);
             }
