@@ -169,7 +169,7 @@ fn linux_proves_nothing_at_98_per_cent_beside_its_fair_server() {
     let own = hard(&["full.toml", "--schedulers", "p-fpp:rm"]);
     assert_eq!(own["hard"]["verdict"], "schedulable", "{own}");
     let assumed = own["assumptions"].to_string();
-    assert!(assumed.contains("want nothing") && !assumed.contains("server"), "{assumed}");
+    assert!(assumed.contains("take nothing") && !assumed.contains("server"), "{assumed}");
 }
 
 /// 500 us of each 10 ms, twice in a row, above laxity's own policies: not above Linux's classes.

@@ -141,6 +141,7 @@ Proven bounds of response times (D: the deadline) and of tardiness (late), in ms
  logger    12.000    5.000
 ───────────────────────────
 amp-rm: below deferrable servers of 1ms/6ms on CPU 0 and 2ms/6ms on CPU 1
+assumed (amp-rm): kernel threads of a CPU take nothing of it, though they go before the tasks for a bounded time (`analyze --kernel-threads` counts that)
 note (amp-rm): background tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 
 ";
@@ -181,6 +182,7 @@ Proven bounds of response times (D: the deadline) and of tardiness (late), in ms
  decoder   10.000      on time
 ───────────────────────────────
 amp-rm: below deferrable servers of 2ms/6ms on CPU 0
+assumed (amp-rm): kernel threads of a CPU take nothing of it, though they go before the tasks for a bounded time (`analyze --kernel-threads` counts that)
 note (amp-rm): background tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 
 ";

@@ -232,7 +232,7 @@ mod tests {
             said.contains("tcg,thread=single -icount shift=1,sleep=off") && !said.contains("kvm"),
             "{said}"
         );
-        assert!(said.contains(",-hypervisor") && said.contains("interval=100"), "{said}");
+        assert!(said.contains(",-hypervisor") && said.contains("interval=60"), "{said}");
         assert!(said.ends_with("-- __vm_agent alone"), "{said}");
     }
 }

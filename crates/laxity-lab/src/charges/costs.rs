@@ -262,12 +262,14 @@ impl Charge {
 /// What a proof under one of laxity's own policies assumes of kernel threads.
 fn of_kernel_threads(counted: Option<KernelThreads>) -> String {
     match counted.map(|threads| (Duration::from_ns(threads.runtime()), Duration::from_ns(threads.period()))) {
-        Some((runtime, period)) => format!(
-            "kernel threads that can run on one CPU only go first there for {runtime} of each {period}, twice in a row"
-        ),
-        None => "kernel threads that can run on one CPU only want nothing there: they would go before the tasks for as long as \
-            `load --kernel-threads` lets them (`analyze --kernel-threads` counts that)"
-            .into(),
+        Some((runtime, period)) => {
+            format!("kernel threads of a CPU go first there for {runtime} of each {period}, twice in a row")
+        }
+        None => {
+            "kernel threads of a CPU take nothing of it, though they go before the tasks for a bounded time \
+            (`analyze --kernel-threads` counts that)"
+                .into()
+        }
     }
 }
 
