@@ -53,8 +53,8 @@ impl<'a> InstanceSchedule<'a> {
     }
 }
 
-/// The records, with a number for each membership in the place of its thread's. Who becomes a member while it runs has no job until
-/// its CPU, which is asked to decide, has taken it off: what it runs until then is none.
+/// The records, with a number for each membership in the place of its thread's. A thread that becomes a member while it runs has no job
+/// until its CPU, which is asked to decide, has taken it off: what it runs until then is none.
 fn records(recorder: &Recorder, memberships: &Memberships, end_ns: u64) -> Vec<Record> {
     // What is written before its time or behind it is known from its writing on.
     let is_early = |record: &Record| {

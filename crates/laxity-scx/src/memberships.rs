@@ -110,7 +110,7 @@ impl Memberships {
     /// All memberships, with what they were admitted with; what happens before which record.
     fn enter(&mut self, recorder: &Recorder) -> Vec<(usize, Turn)> {
         let mut turns = Vec::new();
-        // By CPU and thread: where an admission has begun, and who has entered and has no parameters yet.
+        // By CPU and thread: where an admission has begun, and what has entered and has no parameters yet.
         let mut begun: BTreeMap<(usize, u32), usize> = BTreeMap::new();
         let mut awaits: BTreeMap<(usize, u32), usize> = BTreeMap::new();
         let mut notes = recorder.notes.iter().peekable();

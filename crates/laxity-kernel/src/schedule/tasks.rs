@@ -102,7 +102,7 @@ impl TaskRecords {
 
     /// A job whose predecessor has used budget of a later period is scheduled by a later deadline than its own.
     pub fn released(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
-        // Jobs of who has entered again are numbered anew.
+        // Jobs of a task that has entered again are numbered anew.
         let was_to_come = self.jobs.last_key_value().is_some_and(|(&last, _)| job > last);
         if self.left_ns.is_some() && was_to_come {
             return;
