@@ -19,8 +19,9 @@ use laxity_model::{
     BudgetMode, CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Reserve, Result,
     Scope, ServerChoice, cpus_named,
 };
-use laxity_run::Refusal;
+use laxity_run::{Refusal, RememberedThread};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
@@ -112,7 +113,7 @@ impl Loading {
             caller.observer.warn(&format!("{}: {}", self.policy, limits::void(&limited)));
         }
         let mut loaded = Loaded { loading: self, caller, stop, begin: None, authority: None };
-        let mut tasks: Vec<Enrolled> = Vec::new();
+        let (mut tasks, mut threads) = (Vec::new(), BTreeMap::new());
         let mut restarts = 0;
         loop {
             let scheduler = loaded.attach(&options)?;
@@ -126,7 +127,7 @@ impl Loading {
                 Some(exit) => Some(exit),
                 None => {
                     loaded.announce(&options, &scheduler);
-                    loaded.ask_again(&tasks);
+                    loaded.ask_again(&tasks, &threads);
                     if let Some(authority) = &mut loaded.authority {
                         authority.goes_on();
                     }
@@ -146,6 +147,7 @@ impl Loading {
             // One that was never enabled has not asked them again.
             if was_enabled {
                 tasks = scheduler.roster()?;
+                threads = tasks.iter().filter_map(remembered).collect();
             }
             drop(scheduler);
             loaded.say(&format!("{}: starting anew with {} tasks", words(&exit), tasks.len()));
@@ -209,6 +211,10 @@ impl Loading {
     }
 }
 
+fn remembered(task: &Enrolled) -> Option<(i32, RememberedThread)> {
+    RememberedThread::of(task.tid).ok().map(|thread| (task.tid, thread))
+}
+
 /// The policy while it is loaded, whichever scheduler it is at the moment.
 struct Loaded<'a> {
     loading: &'a Loading,
@@ -255,10 +261,13 @@ impl Loaded<'_> {
         }
     }
 
-    /// Tasks of a scheduler that a CPU's coming or going has ended.
-    fn ask_again(&self, tasks: &[Enrolled]) {
+    /// Tasks of a scheduler that a CPU's coming or going has ended. Verifying the next one takes seconds: until then a thread may end, and
+    /// its number may be another's.
+    fn ask_again(&self, tasks: &[Enrolled], threads: &BTreeMap<i32, RememberedThread>) {
         for task in tasks {
-            if let Err(error) = task.ask() {
+            let is_alive = threads.get(&task.tid).is_some_and(RememberedThread::is_alive);
+            let asked = if is_alive { task.ask() } else { Err(std::io::Error::other("it has ended")) };
+            if let Err(error) = asked {
                 let words = format!("thread {} is not one of the scheduler's any more: {error}", task.tid);
                 self.caller.observer.warn(&words);
             }
