@@ -87,7 +87,7 @@ impl Taken {
     }
 
     /// As a task; a deferred one can have two budgets in a row.
-    fn as_task(self, tick: u64, deferred: bool) -> Option<SporadicTask> {
+    pub(crate) fn as_task(self, tick: u64, deferred: bool) -> Option<SporadicTask> {
         let (wcet, period) = self.with_tick(tick);
         let jitter = if deferred { period - wcet } else { 0 };
         (!self.is_nothing()).then_some(SporadicTask {

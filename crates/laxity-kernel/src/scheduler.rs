@@ -199,11 +199,11 @@ impl Scheduler {
             )),
         })?;
         scheduler.link = Some(link);
+        let taken: CpuList = options.cells.iter().flat_map(|cell| cell.cpus.iter().copied()).collect();
         if let Some(visitor) = visitor {
-            visitor.visit(options.cells.iter().flat_map(|cell| cell.cpus.iter().copied()).collect());
+            visitor.visit(taken.iter().collect());
         }
         if kernel::is_preempt_rt() {
-            let taken: CpuList = options.cells.iter().flat_map(|cell| cell.cpus.iter().copied()).collect();
             let rest = Platform::this_machine()?.cpus().difference(&taken);
             scheduler.releaser = Some(Releaser::start(&scheduler.object, &rest)?);
         }

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Case, GRACE_NS, definition_of, timeline};
-use laxity_analysis::overheads::{KernelThreads, Overheads};
+use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{
-    AnalysedCell, AnyGlobalEdf, GlobalFixedPriorityRta, Guarantee, SporadicTask, Test, Work,
+    AnalysedCell, AnyGlobalEdf, GlobalFixedPriorityRta, Guarantee, SporadicTask, Taken, Test, Work,
 };
 use laxity_model::{
     BudgetMode, Demand, Duration, Interference, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule,
@@ -399,7 +399,7 @@ fn kernel_threads_that_are_counted_make_no_job_late() {
         let from = Duration::from_ns(rng.random_range(0..=2 * window));
         let [length, period] = [2 * runtime, 2 * window].map(Duration::from_ns);
         let all = [Interference::new(0, from, length, Some(period)).expect("valid")];
-        let counted = Overheads::none().with_kernel_threads(KernelThreads::new(runtime, window));
+        let counted = Overheads::none().with_kernel_threads(Taken { runtime_ns: runtime, period_ns: window });
         let tasks: Vec<SporadicTask> = case.set.tasks().iter().map(SporadicTask::from).collect();
         let cells = [AnalysedCell { processors: 1, tasks: (0..tasks.len()).collect() }];
         for of in [

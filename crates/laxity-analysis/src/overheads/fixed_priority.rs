@@ -6,7 +6,7 @@
 //! 1. Each overhead is a function of n, the tasks on the processor, without the interrupts that are added.
 //! 2. The tick is a task (tck, Q) with jitter ev above all others. With shared interrupts, so is each task's release:
 //!    (rel, T_i) with jitter ev. What costs nothing is left out.
-//!    Kernel threads that go first ([`super::KernelThreads`]) are another task there.
+//!    Kernel threads that go first ([`Overheads::with_kernel_threads`]) are another task there.
 //! 3. J_i' = J_i + ev + rel, and + ipi with dedicated interrupts.
 //! 4. C_i' = C_i + 2 (sch + cxs) + cpd_i; cpd_i = D(max over j != i of WSS_j). T and D stay.
 //!
@@ -73,7 +73,7 @@ impl FixedPriority {
         let tick = handler(costs.tick, overheads.tick_period());
         let all =
             [tick].into_iter().chain(releases.iter().map(|task| handler(costs.release, task.period_ns)));
-        let threads = overheads.kernel_threads().map(super::KernelThreads::as_task);
+        let threads = overheads.kernel_threads().and_then(|threads| threads.as_task(0, true));
         let costly: Vec<SporadicTask> =
             threads.into_iter().chain(all.filter(|interrupt| interrupt.wcet_ns > 0)).collect();
         if costly.iter().any(|interrupt| interrupt.wcet_ns > interrupt.period_ns) {

@@ -25,9 +25,7 @@ pub use fixed_priority::FixedPriority;
 pub use inflated::{Eaten, Inflated, Rejected, RejectedWhy};
 pub use jlfp::JobLevel;
 pub use message_passing::MessagePassing;
-pub use model::{
-    CacheDelays, Costs, Displacements, KernelThreads, Monotone, Overhead, Overheads, TICK_PERIOD_DEFAULT,
-};
+pub use model::{CacheDelays, Costs, Displacements, Monotone, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 pub use push_pull::{Order, PushPull};
 pub use quantum::QuantumBased;
 

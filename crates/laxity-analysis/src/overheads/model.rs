@@ -1,7 +1,7 @@
 //! What scheduling costs: the overheads as functions of the number of tasks, and cache-related delays as functions of the
 //! working set's size.
 
-use crate::{SporadicTask, TIME_MAX};
+use crate::{TIME_MAX, Taken};
 pub use laxity_model::overheads::Overhead;
 
 /// A non-decreasing function from whole numbers to ns, at most [`TIME_MAX`], which no task survives.
@@ -28,39 +28,6 @@ pub enum Displacements {
     Ignored,
 }
 
-/// Threads of the kernel that are bound to a processor and go before its tasks, all together for at most `runtime_ns` in each window of
-/// `period_ns`; windows follow each other, and are the same for all processors. (`policy/kernel_threads.h`)
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KernelThreads {
-    runtime_ns: u64,
-    period_ns: u64,
-}
-
-impl KernelThreads {
-    /// At most [`TIME_MAX`] ns each, the runtime no more than the period. Panics otherwise, or where the period is 0.
-    pub fn new(runtime_ns: u64, period_ns: u64) -> Self {
-        assert!(0 < period_ns && period_ns <= TIME_MAX && runtime_ns <= period_ns, "a part of a window");
-        KernelThreads { runtime_ns, period_ns }
-    }
-
-    /// What they take in each window, in ns.
-    pub fn runtime(self) -> u64 {
-        self.runtime_ns
-    }
-
-    /// The window, in ns.
-    pub fn period(self) -> u64 {
-        self.period_ns
-    }
-
-    /// As a task above all others. Two budgets can follow each other, at the end of a window and at the beginning of the next: in a time
-    /// t they take (1 + ceil((t - C)/T)) C at most, which is what a jitter of T - C says.
-    pub(super) fn as_task(self) -> SporadicTask {
-        let jitter_ns = self.period_ns - self.runtime_ns;
-        SporadicTask { jitter_ns, ..SporadicTask::implicit(self.runtime_ns, self.period_ns) }
-    }
-}
-
 /// The overheads of one scheduler on one machine. An overhead that is not given costs nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overheads {
@@ -69,7 +36,7 @@ pub struct Overheads {
     cache: Vec<Monotone>,
     tick_period_ns: u64,
     displacements: Displacements,
-    kernel_threads: Option<KernelThreads>,
+    kernel_threads: Option<Taken>,
 }
 
 impl Default for Overheads {
@@ -118,16 +85,21 @@ impl Overheads {
         self.tick_period_ns
     }
 
-    /// With kernel threads that go first on each processor. The tasks of a processor that is dedicated to scheduling are not kept from
-    /// any; what such threads delay there is not counted.
+    /// With threads of the kernel that are bound to a processor and go before its tasks, all together for a time in each of the windows
+    /// that follow each other (`policy/kernel_threads.h`). What they delay on a processor that is dedicated to scheduling is not counted.
+    /// Panics if the time is more than its window, or that is more than [`TIME_MAX`].
     #[must_use]
-    pub fn with_kernel_threads(mut self, threads: KernelThreads) -> Self {
+    pub fn with_kernel_threads(mut self, threads: Taken) -> Self {
+        assert!(
+            threads.runtime_ns <= threads.period_ns && threads.period_ns <= TIME_MAX,
+            "a part of a window"
+        );
         self.kernel_threads = Some(threads).filter(|threads| threads.runtime_ns > 0);
         self
     }
 
     /// The kernel threads that go first; nothing: none.
-    pub fn kernel_threads(&self) -> Option<KernelThreads> {
+    pub fn kernel_threads(&self) -> Option<Taken> {
         self.kernel_threads
     }
 

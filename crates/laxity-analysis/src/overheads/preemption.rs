@@ -7,13 +7,13 @@
 //!    (A + 2 (tck + N rel) + 2 ev u) / (1 - u) = B / (1 - u) - 2 ev, where B = A + 2 (tck + N rel + ev):
 //!    one division, rounded up once.
 //!
-//! 3. Kernel threads that go first, for C in each window of T (`KernelThreads`), are interrupts as well: they add C/T to u, and as two of
-//!    their budgets can follow each other, 2 C where a tick has tck. (Not in Brandenburg's accounting, but of the same kind: the job
+//! 3. Kernel threads that go first, for C in each window of T ([`Overheads::with_kernel_threads`]), are interrupts as well: they add C/T to
+//!    u, and as two of their budgets can follow each other, 2 C where a tick has tck. (Not in Brandenburg's accounting, but of the same kind: the job
 //!    stays on its processor and waits. In a time t they take (2 + t/T) C at most.)
 //!
 //! Grows with ev, as 1 / (1 - u) >= 1.
 
-use super::{Costs, KernelThreads, Overheads, Rejected, RejectedWhy};
+use super::{Costs, Overheads, Rejected, RejectedWhy};
 use crate::remaining::Remaining;
 use crate::{SporadicTask, TIME_MAX};
 
@@ -36,7 +36,7 @@ impl InterruptedTime {
         left.take(costs.tick, overheads.tick_period());
         let threads = overheads.kernel_threads();
         if let Some(threads) = threads {
-            left.take(threads.runtime(), threads.period());
+            left.take(threads.runtime_ns, threads.period_ns);
         }
         if costs.release > 0 {
             released.iter().for_each(|task| left.take(costs.release, task.period_ns));
@@ -46,7 +46,7 @@ impl InterruptedTime {
             return Err(Rejected::all(RejectedWhy::InterruptOverload));
         }
         let releases = u128::from(costs.release) * released.len() as u128;
-        let budgets = 2 * u128::from(threads.map_or(0, KernelThreads::runtime));
+        let budgets = 2 * u128::from(threads.map_or(0, |threads| threads.runtime_ns));
         let delay = 2 * (u128::from(costs.tick) + budgets + releases + u128::from(costs.release_latency));
         Ok(InterruptedTime { left, delay_ns: delay, release_latency_ns: costs.release_latency })
     }

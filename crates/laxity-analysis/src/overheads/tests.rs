@@ -1,5 +1,5 @@
 use super::*;
-use crate::Verdict;
+use crate::{Taken, Verdict};
 use laxity_model::Utilization;
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ fn message_passing_by_hand() {
 fn kernel_threads_by_hand() {
     // 50 us of every 1000: u = 0.05, and two budgets in a row at each of two preemptions. C' = (40 + 2 2 50)/0.95 = 252.63... and
     // (60 + 200)/0.95 = 273.68..., rounded up to ns.
-    let threads = KernelThreads::new(50 * US, 1_000 * US);
+    let threads = Taken { runtime_ns: 50 * US, period_ns: 1_000 * US };
     let overheads = Overheads::none().with_kernel_threads(threads);
     for processors in [1, 4] {
         let level = JobLevel { processors, interrupts: Interrupts::Shared };
@@ -93,7 +93,8 @@ fn kernel_threads_by_hand() {
     assert_eq!((inflated.interrupts, inflated.tasks[0], &inflated.tasks[1..]), (1, above, &tasks()[..]));
     // With nothing else they have all of the processor, or nothing.
     let with = |runtime| {
-        let overheads = Overheads::none().with_kernel_threads(KernelThreads::new(runtime, 1_000 * US));
+        let overheads =
+            Overheads::none().with_kernel_threads(Taken { runtime_ns: runtime, period_ns: 1_000 * US });
         JobLevel { processors: 4, interrupts: Interrupts::Shared }.inflate(
             &overheads,
             &tasks(),

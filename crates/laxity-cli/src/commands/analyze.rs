@@ -10,9 +10,8 @@ use crate::arguments::{
 };
 use crate::{interrupt, output, shipped, terminal};
 use clap::Args;
-use laxity_analysis::Guarantee;
-use laxity_analysis::overheads::KernelThreads;
 use laxity_analysis::scheduler::Analysed;
+use laxity_analysis::{Guarantee, Taken};
 use laxity_lab::Steps;
 use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
 use laxity_lab::analysis::{Settings, prove, test_name, written};
@@ -250,8 +249,8 @@ fn of_cases(arguments: &AnalyzeArguments) -> Result<(Vec<Analysed>, CaseSettings
     )?;
     let machine = arguments.platform.choice();
     let platform = machine.resolve_simulated()?;
-    let window = laxity_kernel::KERNEL_THREADS_WINDOW.as_ns();
-    let threads = arguments.kernel_threads.map(|time| KernelThreads::new(time.as_ns(), window));
+    let period_ns = laxity_kernel::KERNEL_THREADS_WINDOW.as_ns();
+    let threads = arguments.kernel_threads.map(|time| Taken { runtime_ns: time.as_ns(), period_ns });
     let charges = threads.into_iter().fold(charges, Charges::with_kernel_threads);
     let charges = charges.beside_kernel(machine.kernel_of(&platform, arguments.assume_no_background));
     let schedulers = match arguments.schedulers.is_empty() {

@@ -414,8 +414,8 @@ impl OverheadsAnswer {
         };
         let nothing = [Eaten::default()];
         let threads = charge.overheads.kernel_threads().map(|threads| KernelThreadsAnswer {
-            runtime_ns: threads.runtime(),
-            period_ns: threads.period(),
+            runtime_ns: threads.runtime_ns,
+            period_ns: threads.period_ns,
         });
         Some(OverheadsAnswer {
             file: file(&charge.file),

@@ -1,9 +1,9 @@
 //! What scheduling costs, from the files that the user gave.
 
 use super::kernel::Kernel;
-use laxity_analysis::Beside;
-use laxity_analysis::overheads::{CacheDelays, KernelThreads, Overhead, Overheads, TICK_PERIOD_DEFAULT};
+use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
+use laxity_analysis::{Beside, Taken};
 use laxity_model::{
     CacheKind, CpuList, Diagnostic, Duration, Platform, Result, ShownPath as _, Structure, read_file,
 };
@@ -76,7 +76,7 @@ pub struct Charges {
     cache_delays: Option<(PathBuf, CacheDelays)>,
     tick_period_ns: u64,
     /// Those of the kernel that go before tasks of laxity's own policies on each CPU; nothing: none is counted.
-    kernel_threads: Option<KernelThreads>,
+    kernel_threads: Option<Taken>,
     /// Beside which proofs hold; nothing: beside none.
     kernel: Option<Kernel>,
 }
@@ -191,7 +191,7 @@ impl Charges {
 
     /// With threads of the kernel that are bound to a CPU and go before tasks of laxity's own policies there.
     #[must_use]
-    pub fn with_kernel_threads(self, threads: KernelThreads) -> Self {
+    pub fn with_kernel_threads(self, threads: Taken) -> Self {
         Charges { kernel_threads: Some(threads), ..self }
     }
 
@@ -260,8 +260,9 @@ impl Charge {
 }
 
 /// What a proof under one of laxity's own policies assumes of kernel threads.
-fn of_kernel_threads(counted: Option<KernelThreads>) -> String {
-    match counted.map(|threads| (Duration::from_ns(threads.runtime()), Duration::from_ns(threads.period()))) {
+fn of_kernel_threads(counted: Option<Taken>) -> String {
+    match counted.map(|threads| (Duration::from_ns(threads.runtime_ns), Duration::from_ns(threads.period_ns)))
+    {
         Some((runtime, period)) => {
             format!("kernel threads of a CPU go first there for {runtime} of each {period}, twice in a row")
         }
