@@ -8,8 +8,8 @@
 //!    one division, rounded up once.
 //!
 //! 3. Kernel threads that go first, for C in each window of T ([`Overheads::with_kernel_threads`]), are interrupts as well: they add C/T to
-//!    u, and as two of their budgets can follow each other, 2 C where a tick has tck. (Not in Brandenburg's accounting, but of the same kind: the job
-//!    stays on its processor and waits. In a time t they take (2 + t/T) C at most.)
+//!    u, and as two of their budgets can follow each other, 2 C where a tick has tck. (Not in Brandenburg's accounting, but of the same
+//!    kind: the job stays on its processor and waits. In a time t they take (2 + t/T) C at most.)
 //!
 //! Grows with ev, as 1 / (1 - u) >= 1.
 
