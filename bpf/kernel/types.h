@@ -183,6 +183,11 @@ struct scx_bpf_dsq_insert_vtime_args {
 	u64 enq_flags;
 };
 
+/* What goes through the tasks of a queue. */
+struct bpf_iter_scx_dsq {
+	u64 __opaque[6];
+} __attribute__((aligned(8)));
+
 struct sched_attr {
 	u32 size;
 	u32 sched_policy;

@@ -1,6 +1,7 @@
 """Puts each fault of table.toml before the tests, in a copy of the checkout. See `run`."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,23 @@ def named(copy, fault, target):
     return None
 
 
+def guest(copy, fault, target):
+    """A step of tests/vm/faults, which has to fail: `NAME=VALUE ... STEP (a text that it shows)`."""
+    environment, step, text = re.fullmatch(r"((?:\w+=\S+ )*)(\S+)(?: \((.*)\))?", fault["guest"]).groups()
+    settings = dict(word.split("=", 1) for word in environment.split())
+    settings.update(CARGO_TARGET_DIR=str(target))
+    built = quiet(["cargo", "build", "--release", "--locked", "-q", "-p", "laxity"], cwd=copy, env={**os.environ, **settings})
+    if built.returncode:
+        sys.exit(f"{fault['name']}: {built.stderr[-2000:]}")
+    ran = quiet(["tests/vm/faults", step], cwd=copy, env={**os.environ, **settings})
+    shown = [line for line in ran.stdout.splitlines() if line.startswith("NOT OK") or (text and text in line)]
+    if ran.returncode == 77 or "did not get to the end" in ran.stdout:
+        sys.exit(f"{fault['name']}: no machine got to the end: {ran.stdout[-500:]}")
+    if ran.returncode and (not text or any(text in line for line in shown)):
+        return f"guest, {step}: {line_of(chr(10).join(shown) or ran.stdout)}"
+    return None
+
+
 def put(copy, fault):
     """The fault into the copy; the text that it replaces."""
     file = copy / fault["file"]
@@ -96,6 +114,7 @@ def main():
     if unknown:
         sys.exit(f"no fault is called {', '.join(sorted(unknown))}: {HERE / 'table.toml'} has the names")
     survived = 0
+    guests = os.environ.get("MUTANTS_IN_GUESTS", "0") != "0"
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "checkout"
         # What git has: no build outputs, and no changes that are not committed.
@@ -105,10 +124,11 @@ def main():
             if wanted and fault["name"] not in wanted:
                 continue
             before = put(copy, fault)
-            how = noticed(copy, fault, target)
+            # What a guest has to notice, nothing before it does.
+            how = None if guests and "guest" in fault else noticed(copy, fault, target)
             (copy / fault["file"]).write_text(before)
             if not how and "guest" in fault:
-                how = f"(by the table) guest, {fault['guest']}"
+                how = guest(copy, fault, target) if guests else f"(by the table) guest, {fault['guest']}"
             if not how and "harmless" in fault:
                 how = f"survives: {fault['harmless']}"
             survived += not how

@@ -4,6 +4,7 @@ use crate::lock::{lock, step, unlock};
 use crate::parts::{
     Class, Custody, ENQ_CLEAR_OPSS, ENQ_HEAD, ENQ_PREEMPT, ENQ_PRIQ, GLOBAL, Lock, Queue, TaskId,
 };
+use crate::raw::TaskStruct;
 use crate::world::{resched, world};
 
 /// `dispatch_enqueue`. For a CPU's own queue its run queue is locked.
@@ -91,3 +92,58 @@ fn leave_shared(id: u64, task: TaskId) {
     world(|w| w.tasks[task].queue = None);
     unlock(Lock::Queue(id));
 }
+
+/// `struct bpf_iter_scx_dsq`: the queue, and the task that came last with its virtual time. The kernel leaves out what has come into
+/// the queue since the iterator was made; here it is found if it comes behind the last one.
+#[repr(C)]
+struct QueueIterator {
+    queue: u64,
+    last: u64,
+    last_vtime: u64,
+    unused: [u64; 3],
+}
+
+/// No task yet.
+const NOTHING: u64 = u64::MAX;
+
+#[unsafe(no_mangle)]
+extern "C" fn bpf_iter_scx_dsq_new(it: *mut QueueIterator, queue: u64, _flags: u64) -> i32 {
+    step();
+    let made = QueueIterator { queue, last: NOTHING, last_vtime: 0, unused: [0; 3] };
+    // SAFETY: the host passes a variable of its own.
+    unsafe { it.write(made) };
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn bpf_iter_scx_dsq_next(it: *mut QueueIterator) -> *mut TaskStruct {
+    // SAFETY: bpf_iter_scx_dsq_new has written it.
+    let it = unsafe { &mut *it };
+    lock(Lock::Queue(it.queue));
+    let next = world(|w| {
+        let waiting = w.queues.get(&it.queue)?;
+        let vtime_of = |task: TaskId| w.tasks[task].raw.scx.dsq_vtime;
+        let at = match it.last {
+            NOTHING => 0,
+            last => waiting
+                .iter()
+                .position(|&task| task as u64 == last)
+                .map(|at| at + 1)
+                // It has left the queue: what was behind it comes now.
+                .or_else(|| {
+                    waiting
+                        .iter()
+                        .position(|&task| vtime_of(task).wrapping_sub(it.last_vtime).cast_signed() > 0)
+                })?,
+        };
+        let task = *waiting.get(at)?;
+        it.last = task as u64;
+        it.last_vtime = vtime_of(task);
+        Some(w.raw(task))
+    });
+    unlock(Lock::Queue(it.queue));
+    next.unwrap_or(std::ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn bpf_iter_scx_dsq_destroy(_it: *mut QueueIterator) {}

@@ -74,6 +74,12 @@ long bpf_probe_read_user(void *to, u32 size, const void *from);
 
 #define bpf_for(i, first, end) for ((i) = (first); (i) < (end); (i)++)
 
+/* As libbpf has it; the iterator ends with the loop. */
+#define bpf_for_each(type, cur, args...)                                                                               \
+	for (struct bpf_iter_##type it_ __attribute__((cleanup(bpf_iter_##type##_destroy))),                           \
+	     *new_ __attribute__((unused)) = (bpf_iter_##type##_new(&it_, args), &it_);                                \
+	     ((cur) = bpf_iter_##type##_next(&it_));)
+
 #define ___bpf_narg(args...) (sizeof((unsigned long long[]){args}) / sizeof(unsigned long long))
 #define ___bpf_fill(array, args...)                                                                                    \
 	do {                                                                                                           \
