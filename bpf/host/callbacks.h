@@ -289,9 +289,11 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	bool is_bound = lx_is_bound(p);
 	struct lx_member *member;
 	struct lx_instance *in;
+	u32 awaited;
 
 	if (!c)
 		return;
+	awaited = c->awaited;
 	c->running = LX_NONE;
 	c->awaited = LX_NONE;
 	c->background_since_at = bpf_ktime_get_ns();
@@ -330,6 +332,9 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)
 			lx_kick_cpu(cpu);
 	} else if (!member && !is_bound) {
+		/* What was chosen has left on its way here. */
+		if (awaited != LX_NONE)
+			lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided_at, bpf_ktime_get_ns(), awaited, 0);
 		LX_COUNT(background);
 		lx_background_begins(in, c, cpu, p);
 		if (lx_is_in_the_way(in, c))

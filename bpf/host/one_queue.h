@@ -66,6 +66,9 @@ static __always_inline void lx_enqueue_background(struct task_struct *p, u64 enq
 	cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
 	if (cpu >= 0)
 		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+	/* This CPU is going to idle, and may be the only one for it: one that is preempted in a call of its own must not migrate. */
+	if (enq_flags & SCX_ENQ_LAST)
+		scx_bpf_kick_cpu(own, SCX_KICK_IDLE);
 }
 
 /* The virtual time at which a task begins. */

@@ -125,10 +125,13 @@ def main():
                 continue
             before = put(copy, fault)
             # What a guest has to notice, nothing before it does.
-            how = None if guests and "guest" in fault else noticed(copy, fault, target)
+            if guests and "guest" in fault:
+                how = guest(copy, fault, target)
+            else:
+                how = noticed(copy, fault, target)
             (copy / fault["file"]).write_text(before)
-            if not how and "guest" in fault:
-                how = guest(copy, fault, target) if guests else f"(by the table) guest, {fault['guest']}"
+            if not how and not guests and "guest" in fault:
+                how = f"(by the table) guest, {fault['guest']}"
             if not how and "harmless" in fault:
                 how = f"survives: {fault['harmless']}"
             survived += not how

@@ -7,6 +7,7 @@
 //! 3. Threads are woken up by CPUs of other instances.
 //! 4. Classes above may have all CPUs of an instance, and none is left for what is due. The stopper, which belongs to its CPU, is not
 //!    recorded.
+//! 5. A CPU has chosen a thread, which a call has in its hands before it gets there: the CPU is told when that is over.
 
 use crate::memberships::{Membership, Memberships, Placed};
 use crate::parts::Instance;
@@ -60,6 +61,12 @@ impl Excuses<'_> {
             let during = (above.from_ns, above.to_ns.unwrap_or(u64::MAX));
             add(during, number(above.cpu), Cause::HigherClass, About::Cpu);
         }
+        for (during, cpu, index) in self.chosen_in_vain() {
+            let task = (0..).zip(members).find(|(_, of)| of.0 == index).map(|(task, _)| task);
+            if let Some(task) = task {
+                add(during, cpu, Cause::Switch, About::Task(task));
+            }
+        }
         let mut stopped_at = BTreeMap::new();
         for (written, of) in self.recorder.written.iter().zip(&self.memberships.of) {
             let record = &written.record;
@@ -80,6 +87,38 @@ impl Excuses<'_> {
         }
         schedule.activities.extend(found);
         schedule.activities.sort_by_key(|activity| activity.from_ns);
+    }
+
+    /// Members that a CPU has chosen, and which have not run there before it decided again: when that was, where, and the membership.
+    fn chosen_in_vain(&self) -> Vec<((u64, u64), u32, usize)> {
+        let mut found = Vec::new();
+        // By CPU: the membership that runs, and what was chosen since when.
+        let mut running: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut chosen: BTreeMap<u32, (u64, usize)> = BTreeMap::new();
+        let mut present: BTreeMap<u32, usize> = BTreeMap::new();
+        for (written, of) in self.recorder.written.iter().zip(&self.memberships.of) {
+            let record = &written.record;
+            if let Some(place) = of.filter(|&place| self.memberships.all[place].instance == self.number) {
+                present.insert(record.task, place);
+                if is(record, EventKind::Resume) {
+                    running.insert(record.cpu, place);
+                    chosen.remove(&record.cpu);
+                } else if is(record, EventKind::Preempt) {
+                    running.remove(&record.cpu);
+                }
+            }
+            if is(record, EventKind::SchedulingOverhead) && self.has(record.cpu) {
+                if let Some((since, place)) = chosen.remove(&record.cpu) {
+                    found.push(((since, record.time_ns), record.cpu, place));
+                }
+                let next = present.get(&record.task).filter(|&place| running.get(&record.cpu) != Some(place));
+                if let Some(&place) = next {
+                    chosen.insert(record.cpu, (record.time_ns + record.argument, place));
+                }
+            }
+        }
+        found.extend(chosen.into_iter().map(|(cpu, (since, place))| ((since, u64::MAX), cpu, place)));
+        found
     }
 
     fn has(&self, cpu: u32) -> bool {

@@ -23,8 +23,9 @@ pub(crate) struct Membership {
     pub first_job: u32,
     completed: Option<u32>,
     completed_at: u64,
-    /// Its latest job has run.
+    /// It has run since its latest job was released, and since its latest budget has ended: when that was.
     has_begun: bool,
+    told_at: u64,
     /// It has used up a budget.
     exhausted: bool,
     /// It has asked for others, from its next job on.
@@ -56,6 +57,8 @@ pub(crate) struct Memberships {
     pub changed_at: BTreeMap<u32, u64>,
     /// Moments of the recorder, and the memberships that they are of.
     pub moments: Vec<(usize, usize)>,
+    /// Changes of threads that have got another number by `execve`, which no record has had yet.
+    renumbered: BTreeMap<u32, (Parameters, u64)>,
 }
 
 type Place = (u32, u32);
@@ -145,6 +148,7 @@ impl Memberships {
                 completed: None,
                 completed_at: 0,
                 has_begun: false,
+                told_at: 0,
                 exhausted: false,
                 wanted: None,
                 ended_at: None,
@@ -264,18 +268,26 @@ impl Memberships {
             return;
         }
         // Where its number was free already, the record has none.
-        if record.pid != 0 {
+        if record.pid != 0 && of.pid != record.pid {
             of.pid = record.pid;
+            if let Some((parameters, since_ns)) = self.renumbered.remove(&record.pid) {
+                self.change(member, parameters, since_ns);
+            }
         }
+        let of = &mut self.all[member];
         match kind_of(record) {
             Some(EventKind::Release) => {
                 of.first_release_at.get_or_insert(record.time_ns);
-                (of.last_release_at, of.has_begun) = (Some(record.time_ns), false);
+                of.last_release_at = Some(record.time_ns);
+                (of.told_at, of.has_begun) = (record.time_ns, false);
             }
             Some(EventKind::Complete) => {
                 (of.completed, of.completed_at) = (Some(record.job), record.time_ns);
             }
-            Some(EventKind::Throttle | EventKind::Postpone) => of.exhausted = true,
+            Some(EventKind::Throttle | EventKind::Postpone) => {
+                of.exhausted = true;
+                (of.told_at, of.has_begun) = (record.time_ns, false);
+            }
             Some(EventKind::Resume) => of.has_begun = true,
             Some(EventKind::Leave) => {
                 (of.left, of.left_at) = (true, Some(record.time_ns));
@@ -298,8 +310,14 @@ impl Memberships {
 
     /// A thread gets parameters that may be others than it has. `execve` gives it its own again, under another number.
     fn changes(&mut self, present: &BTreeMap<Place, usize>, pid: u32, parameters: Parameters, since_ns: u64) {
+        match present.values().find(|&&member| self.is_of(member, pid)) {
+            Some(&member) => self.change(member, parameters, since_ns),
+            None => drop(self.renumbered.insert(pid, (parameters, since_ns))),
+        }
+    }
+
+    fn change(&mut self, member: usize, parameters: Parameters, since_ns: u64) {
         let has_messages = world(|w| w.host.has_steps());
-        let Some(&member) = present.values().find(|&&member| self.is_of(member, pid)) else { return };
         let of = &mut self.all[member];
         let present = of.wanted.map(|wanted| wanted.parameters).or(of.parameters);
         if present != Some(parameters) {
@@ -309,11 +327,11 @@ impl Memberships {
             let before_at = of.wanted.map_or(u64::MAX, |wanted| wanted.clear_until_at);
             let clear_until_at = since_ns.min(next_at).min(before_at);
             of.wanted = Some(Wanted { parameters, clear_until_at });
-            // Where a policy hears of a job by a message, it may do so after the change; the record of its release, too, has the deadline
-            // that it finds then.
+            // Where a policy hears of a job, or of the end of a budget, by a message, it may do so after the change; the record of a
+            // release, too, has the deadline that it finds then, while that of a postponement has the one of before.
             if has_messages && !of.has_begun {
-                let released_at = of.last_release_at.unwrap_or(since_ns);
-                let clear_until_at = clear_until_at.min(released_at.saturating_sub(1));
+                let told_at = if of.told_at > 0 { of.told_at } else { since_ns };
+                let clear_until_at = clear_until_at.min(told_at.saturating_sub(1));
                 of.wanted = Some(Wanted { parameters, clear_until_at });
                 self.is_unclear(member);
             }

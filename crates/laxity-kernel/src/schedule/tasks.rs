@@ -69,6 +69,8 @@ pub(super) struct TaskRecords {
     started: Option<u32>,
     /// Index of the preemption that was its last event.
     preempted: Option<usize>,
+    /// Index of the block with which it left its CPU last, whether or not it has woken up since.
+    slept: Option<usize>,
     /// Index of the throttle after which it has neither run nor got a budget.
     throttled: Option<usize>,
     /// When its deadline was postponed last.
@@ -128,7 +130,7 @@ impl TaskRecords {
         };
         events.push(self.event(now, kind, Some(cpu), job, from));
         (self.running, self.last_cpu, self.started) = (Some((cpu, job)), Some(cpu), Some(job));
-        (self.preempted, self.throttled, self.blocked) = (None, None, false);
+        (self.preempted, self.slept, self.throttled, self.blocked) = (None, None, None, false);
     }
 
     /// Whether the job has ended: its thread may be put aside and back before its CPU has decided.
@@ -194,7 +196,7 @@ impl TaskRecords {
     pub fn blocks(&mut self, events: &mut [Placed]) -> Option<u64> {
         let index = self.preempted.take()?;
         events[index].event.kind = EventKind::Block;
-        self.blocked = true;
+        (self.blocked, self.slept) = (true, Some(index));
         if let Some(job) = events[index].event.job {
             self.jobs.entry(job).or_default().blocked = Some(index);
         }
@@ -233,8 +235,9 @@ impl TaskRecords {
             events.push(self.event(now, EventKind::Postpone, Some(cpu), job, deadline_ns));
             return;
         }
-        // It had used up its budget when it was taken off its CPU last, and the host has noticed now.
-        let Some(index) = self.preempted.filter(|&index| events[index].event.job == Some(job)) else {
+        // It had used up its budget when it was taken off its CPU last, or went to sleep there, and the host has noticed now.
+        let off = self.preempted.or(self.slept);
+        let Some(index) = off.filter(|&index| events[index].event.job == Some(job)) else {
             self.strange.insert("has its deadline postponed while it does not run");
             return;
         };

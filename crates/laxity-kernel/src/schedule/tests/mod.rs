@@ -156,6 +156,37 @@ fn a_deadline_that_is_postponed_off_the_cpu_was_due_when_the_job_left_it() {
     assert_eq!(schedule.notes.as_slice(), &[] as &[String]);
 }
 
+/// The host learns of it when the job has its turn again, after its thread has woken up.
+#[test]
+fn a_deadline_that_is_postponed_behind_a_sleep_was_due_when_the_job_went_to_sleep() {
+    use EventKind::*;
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 20),
+        record(1, Resume, 0, 100, 1, 0),
+        record(5, Preempt, 0, 100, 1, 0),
+        record(5, Block, 0, 100, 1, 0),
+        record(7, Wake, NONE, 100, 1, 0),
+        record(8, Postpone, 0, 100, 1, T0 + 30),
+        record(9, Resume, 0, 100, 1, 0),
+        record(12, Complete, 0, 100, 1, 0),
+        record(13, Preempt, 0, 100, 2, 0),
+    ];
+    let schedule = converted(records, &origin(1, 1));
+    assert_eq!(
+        lines(&schedule),
+        [
+            "0 release cpu- T0.0 20",
+            "1 start cpu0 T0.0 -",
+            "5 postpone cpu0 T0.0 30",
+            "5 block cpu0 T0.0 -",
+            "7 wake cpu- T0.0 -",
+            "9 resume cpu0 T0.0 -",
+            "12 complete cpu0 T0.0 20",
+        ]
+    );
+    assert_eq!(schedule.notes.as_slice(), &[] as &[String]);
+}
+
 #[test]
 fn a_budget_that_is_there_again_at_once_comes_after_its_end() {
     use EventKind::*;
