@@ -7,7 +7,9 @@
 //! 3. Threads are woken up by CPUs of other instances.
 //! 4. Classes above may have all CPUs of an instance, and none is left for what is due. The stopper, which belongs to its CPU, is not
 //!    recorded.
-//! 5. A CPU has chosen a thread, which a call has in its hands before it gets there: the CPU is told when that is over.
+//! 5. A job whose predecessor ends late is released before that, and recorded behind it: where the schedule has ended meanwhile, that is
+//!    no job which never came.
+//! 6. A CPU has chosen a thread, which a call has in its hands before it gets there: the CPU is told when that is over.
 
 use crate::memberships::{Membership, Memberships, Placed};
 use crate::parts::Instance;
@@ -153,10 +155,20 @@ impl Excuses<'_> {
         begins.into_iter().any(|at| self.instance.cpus.iter().all(|&cpu| is_taken(cpu, at)))
     }
 
+    /// Whether the record of a release at that instant was written at all (5).
+    fn is_released(&self, at: u64) -> bool {
+        let mut all = self.recorder.written.iter().zip(&self.memberships.of);
+        all.any(|(written, of)| {
+            is(&written.record, EventKind::Release)
+                && written.record.time_ns == at
+                && of.is_some_and(|place| self.memberships.all[place].instance == self.number)
+        })
+    }
+
     fn is_excused(&self, violation: &Violation) -> bool {
         let at = violation.from_ns + self.t0_ns;
         if violation.oracle == Oracle::Periods {
-            return self.is_left_by_all(at, violation.to_ns + self.t0_ns);
+            return self.is_released(at) || self.is_left_by_all(at, violation.to_ns + self.t0_ns);
         }
         if violation.oracle != Oracle::Affinity {
             return false;

@@ -54,8 +54,7 @@ impl<'a> InstanceSchedule<'a> {
 }
 
 /// The records, with a number for each membership in the place of its thread's. A thread that becomes a member while it runs has no job
-/// until its CPU, which is asked to decide, has taken it off: what it runs until then is none. A release before the end counts, also where
-/// it is written behind it, as its job's predecessor has ended late.
+/// until its CPU, which is asked to decide, has taken it off: what it runs until then is none.
 fn records(recorder: &Recorder, memberships: &Memberships, end_ns: u64) -> Vec<Record> {
     // What is written before its time or behind it is known from its writing on.
     let is_early = |record: &Record| {
@@ -65,11 +64,7 @@ fn records(recorder: &Recorder, memberships: &Memberships, end_ns: u64) -> Vec<R
     let is_past = |written: &Written| written.record.time_ns >= end_ns && !is_early(&written.record);
     let end_place = recorder.written.iter().position(is_past).unwrap_or(recorder.written.len());
     let all = recorder.written.iter().zip(&memberships.of).enumerate();
-    let is_overdue =
-        |record: &Record| record.kind == Kind::Event(EventKind::Release).code() && record.time_ns < end_ns;
-    let all = all.filter(|(place, (written, _))| {
-        *place < end_place || !is_early(&written.record) || is_overdue(&written.record)
-    });
+    let all = all.filter(|(place, (written, _))| *place < end_place || !is_early(&written.record));
     let all = all.map(|(_, one)| one);
     let record = |(written, of): (&Written, &Option<usize>)| {
         let record = written.record;

@@ -3,6 +3,7 @@
 use crate::fibre::{is_in_fibre, suspend};
 use crate::parts::{Lock, TaskId, Wait};
 use crate::world::{World, world};
+use std::collections::VecDeque;
 
 /// A place where others may go first; sometimes they do. Where the model looks at the host there are no others.
 pub(crate) fn step() {
@@ -17,10 +18,27 @@ pub(crate) fn wait(what: Wait) {
     }
 }
 
+/// Locks go to those that wait in the order in which they have come, as the kernel's queued ones do.
 pub(crate) fn lock(lock: Lock) {
     step();
-    wait(Wait::Free(lock));
-    world(|w| w.held.insert(lock));
+    if try_lock_now(lock) {
+        return;
+    }
+    let number = world(|w| {
+        w.events += 1;
+        let number = w.events;
+        w.waiting.entry(lock).or_default().push_back(number);
+        number
+    });
+    wait(Wait::Turn(lock, number));
+    world(|w| {
+        w.waiting.get_mut(&lock).expect("it waits there").pop_front();
+        w.held.insert(lock)
+    });
+}
+
+fn try_lock_now(lock: Lock) -> bool {
+    world(|w| w.waiting.get(&lock).is_none_or(VecDeque::is_empty) && w.held.insert(lock))
 }
 
 pub(crate) fn unlock(lock: Lock) {
@@ -32,7 +50,7 @@ pub(crate) fn unlock(lock: Lock) {
 /// Takes the lock if it is free.
 pub(crate) fn try_lock(lock: Lock) -> bool {
     step();
-    world(|w| w.held.insert(lock))
+    try_lock_now(lock)
 }
 
 /// Locks the run queue that the task is on (`task_rq_lock`); its CPU.

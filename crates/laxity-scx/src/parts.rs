@@ -52,7 +52,8 @@ pub(crate) enum Lock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     Nothing,
-    Free(Lock),
+    /// The lock is free, and those that came for it before this number have had it.
+    Turn(Lock, u64),
     /// The dispatch of the task that is under way is over (`wait_ops_state`).
     Dispatched(TaskId),
     /// No CPU is at the task any more (`p->on_cpu`).

@@ -11,7 +11,7 @@ use laxity_kernel::RunningServer;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A timer of BPF, by its address.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,6 +49,8 @@ pub(crate) struct World {
     pub tasks: Vec<Task>,
     pub queues: BTreeMap<u64, Vec<TaskId>>,
     pub held: BTreeSet<Lock>,
+    /// Those that wait for each lock, by numbers that grow.
+    pub waiting: BTreeMap<Lock, VecDeque<u64>>,
     pub timers: BTreeMap<usize, Timer>,
     pub maps: Maps,
     pub recorder: Recorder,
@@ -123,6 +125,7 @@ impl World {
             tasks: Vec::new(),
             queues: BTreeMap::from([(GLOBAL, Vec::new())]),
             held: BTreeSet::new(),
+            waiting: BTreeMap::new(),
             timers: BTreeMap::new(),
             maps: Maps::new(host.table().trace_rings),
             recorder: Recorder::default(),
@@ -157,7 +160,10 @@ impl World {
     pub(crate) fn is_over(&self, wait: Wait) -> bool {
         match wait {
             Wait::Nothing => true,
-            Wait::Free(lock) => !self.held.contains(&lock),
+            Wait::Turn(lock, number) => {
+                let first = self.waiting.get(&lock).and_then(|waiting| waiting.front());
+                !self.held.contains(&lock) && first == Some(&number)
+            }
             Wait::Dispatched(task) => !self.tasks[task].is_being_dispatched(),
             Wait::OffCpu(task) => self.tasks[task].raw.on_cpu == 0,
             Wait::Asleep(task) => self.tasks[task].state == State::Running,
