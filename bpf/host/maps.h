@@ -28,7 +28,7 @@ struct lx_slot {
 	u32 standing;
 	/* It has called sched_yield: its job ends when its CPU decides next. */
 	u32 yielded;
-	/* It is in custody of this scheduler: enqueued, and not yet given to a CPU. */
+	/* It is in custody of this scheduler: enqueued, and not yet on a CPU. */
 	u32 custody;
 	/* LX_FREE: the next free number. */
 	u32 next_free;

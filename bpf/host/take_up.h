@@ -35,19 +35,10 @@ static __always_inline bool lx_may_run_on(struct task_struct *p, u32 cpu)
 }
 
 /*
- * The kernel has it from now on, if it is in custody: what is given to it a second time it passes over, and asks this CPU 32 times what
- * else there is.
- */
-static __always_inline bool lx_hands_over(struct lx_slot *slot)
-{
-	return __sync_lock_test_and_set(&slot->custody, 0);
-}
-
-/*
  * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now, or has just been
  * kept from that CPU: it comes back when it has run there for a moment, and that CPU is then told; or it leaves.
  */
-static __always_inline bool lx_insert(struct task_struct *p, struct lx_slot *slot, u32 cpu)
+static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
 {
 	u32 own = scx_bpf_task_cpu(p);
 
@@ -57,10 +48,6 @@ static __always_inline bool lx_insert(struct task_struct *p, struct lx_slot *slo
 	 */
 	if (own != cpu && lx_is_on_cpu(p)) {
 		lx_kick_cpu(cpu);
-		LX_COUNT(retries);
-		return false;
-	}
-	if (!lx_hands_over(slot)) {
 		LX_COUNT(retries);
 		return false;
 	}
@@ -94,7 +81,7 @@ static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct
 	p = bpf_task_from_pid(pid);
 	if (!p)
 		return false;
-	runs = lx_insert(p, slot, cpu);
+	runs = lx_insert(p, cpu);
 	bpf_task_release(p);
 	if (runs)
 		LX_COUNT(dispatches);

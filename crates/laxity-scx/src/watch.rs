@@ -10,7 +10,7 @@ pub(crate) const WATCHDOG_NS: u64 = 30_000_000_000;
 /// The window in which bound kernel threads go first for a bounded time, in ns.
 pub(crate) const BOUND_PERIOD_NS: u64 = 10_000_000;
 /// What a timer, a kick and a switch may take until they give way, in ns.
-const BOUND_SLACK_NS: u64 = 200_000;
+const BOUND_SLACK_NS: u64 = 400_000;
 /// A bound kernel thread has its CPU again within this, in ns: others of its kind and SCHED_FIFO may go before it, which has a CPU for
 /// four times 700 ms at most.
 const BOUND_PATIENCE_NS: u64 = 3_500_000_000;
