@@ -1,5 +1,6 @@
 //! The way of tasks to a CPU that decides: dispatching, taking from queues, moving between run queues (`kernel/sched/ext.c`).
 
+use crate::called::Callback;
 use crate::dsq::{dispatch_enqueue, unlink};
 use crate::ext::{callback, dequeue_task, enqueue_task, raw, update_curr};
 use crate::lock::{lock, step, unlock, wait};
@@ -33,7 +34,9 @@ pub(crate) fn balance(cpu: usize) -> bool {
         let argument = if on_scx { raw(prev) } else { std::ptr::null_mut() };
         let before = world(|w| w.cpus[cpu].buffer.len());
         assert_eq!(before, 0, "what was dispatched has been carried out");
-        callback(|ops| (ops.dispatch)(i32::try_from(cpu).expect("few"), argument));
+        callback(Callback("dispatch", None, 0), |ops| {
+            (ops.dispatch)(i32::try_from(cpu).expect("few"), argument)
+        });
         let dispatched = finish_dispatches(cpu);
         if on_scx && queued && keeps_with_slice(cpu, prev) {
             return true;

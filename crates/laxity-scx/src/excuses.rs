@@ -10,6 +10,7 @@
 //! 5. A job whose predecessor ends late is released before that, and recorded behind it: where the schedule has ended meanwhile, that is
 //!    no job which never came.
 //! 6. A CPU has chosen a thread, which a call has in its hands before it gets there: the CPU is told when that is over.
+//! 7. What takes a CPU from a member without having been decided for is recorded when it has it, and not while the CPU switches.
 
 use crate::memberships::{Membership, Memberships, Placed};
 use crate::parts::Instance;
@@ -22,6 +23,11 @@ use std::collections::BTreeMap;
 
 /// What it explains is the waiting of any job, whenever that became ready.
 const ANY_WAITING_JOB: About = About::Released(0, u64::MAX >> 1);
+
+/// Of the record that says that something else than a member has a CPU: a class above has, or a bound kernel thread.
+const ABOVE: u64 = 1;
+/// At most so long after its decision a CPU stops what it ran, in ns.
+const SWITCH_NS: u64 = 5_000;
 
 pub(crate) struct Excuses<'a> {
     pub recorder: &'a Recorder,
@@ -70,10 +76,29 @@ impl Excuses<'_> {
             }
         }
         let mut stopped_at = BTreeMap::new();
+        let (mut decided_at, mut left_at) = (BTreeMap::new(), BTreeMap::new());
         for (written, of) in self.recorder.written.iter().zip(&self.memberships.of) {
             let record = &written.record;
             if is(record, EventKind::BackgroundStop) {
                 stopped_at.insert(record.cpu, record.time_ns);
+            }
+            if is(record, EventKind::Preempt) {
+                let decided_at = decided_at.get(&record.cpu).copied();
+                let switches_at = decided_at.filter(|&at| record.time_ns < at + SWITCH_NS);
+                left_at.insert(record.cpu, switches_at.unwrap_or(record.time_ns).min(record.time_ns));
+            }
+            if is(record, EventKind::SchedulingOverhead) && record.argument2 == 0 {
+                decided_at.insert(record.cpu, record.time_ns + record.argument);
+            }
+            if is(record, EventKind::BackgroundStart)
+                && record.argument2 == ABOVE
+                && let Some(&from_at) = left_at.get(&record.cpu)
+                && self.has(record.cpu)
+            {
+                add((from_at, record.time_ns), record.cpu, Cause::HigherClass, About::Cpu);
+            }
+            if is(record, EventKind::BackgroundStart) || is(record, EventKind::Resume) {
+                left_at.remove(&record.cpu);
             }
             let of = of.map(|place| &self.memberships.all[place]);
             if let Some(until) = of.and_then(|of| self.enters(record, of)) {

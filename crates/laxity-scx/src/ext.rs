@@ -2,6 +2,7 @@
 //!
 //! Functions have the names that they have there, or say them. The run queue of `cpu` is locked where one is an argument.
 
+use crate::called::Callback;
 use crate::dsq::{dispatch_dequeue, dispatch_enqueue};
 use crate::lock::{step, wait};
 use crate::parts::{
@@ -16,7 +17,10 @@ pub(crate) fn ops() -> &'static Ops {
 }
 
 /// The scheduler is called in the name of the task that runs, which must not migrate meanwhile (`__bpf_prog_enter`).
-pub(crate) fn callback<R>(call: impl FnOnce(&'static Ops) -> R) -> R {
+///
+/// `what`: its name there, its task, and its flags.
+pub(crate) fn callback<R>(what: Callback, call: impl FnOnce(&'static Ops) -> R) -> R {
+    world(|w| w.note(what));
     let current = world(|w| {
         let current = w.current();
         w.tasks[current].raw.migration_disabled += 1;
@@ -81,7 +85,7 @@ fn do_enqueue_task(cpu: usize, task: TaskId, flags: u64, sticky: Option<usize>) 
             number
         });
         step();
-        callback(|ops| (ops.enqueue)(raw(task), flags));
+        callback(Callback("enqueue", Some(task), flags), |ops| (ops.enqueue)(raw(task), flags));
         let is_direct = world(|w| {
             let here = w.here;
             w.cpus[here].direct = None;
@@ -108,7 +112,7 @@ pub(crate) fn ops_dequeue(task: TaskId, flags: u64) {
     world(|w| w.tasks[task].runnable_at = None);
     let before = world(|w| w.tasks[task].custody);
     if let Custody::Queued(_) = before {
-        callback(|ops| (ops.dequeue)(raw(task), flags));
+        callback(Callback("dequeue", Some(task), flags), |ops| (ops.dequeue)(raw(task), flags));
         step();
         let is_out = world(|w| {
             let t = &mut w.tasks[task];
@@ -133,10 +137,10 @@ pub(crate) fn dequeue_task(cpu: usize, task: TaskId, flags: u64) {
     ops_dequeue(task, flags);
     if world(|w| w.cpus[cpu].current == task) {
         update_curr(cpu);
-        callback(|ops| (ops.stopping)(raw(task), false));
+        callback(Callback("stopping", Some(task), 0), |ops| (ops.stopping)(raw(task), false));
     }
     if !world(|w| w.tasks[task].migrates) {
-        callback(|ops| (ops.quiescent)(raw(task), flags));
+        callback(Callback("quiescent", Some(task), flags), |ops| (ops.quiescent)(raw(task), flags));
     }
     world(|w| w.tasks[task].raw.scx.flags &= !QUEUED);
     dispatch_dequeue(task);
@@ -162,7 +166,7 @@ pub(crate) fn pick(cpu: usize) -> Option<TaskId> {
 pub(crate) fn put_prev(cpu: usize, task: TaskId, next: TaskId) {
     update_curr(cpu);
     if world(|w| w.tasks[task].is_queued()) {
-        callback(|ops| (ops.stopping)(raw(task), true));
+        callback(Callback("stopping", Some(task), 1), |ops| (ops.stopping)(raw(task), true));
         let (has_slice, goes_lower) = world(|w| {
             let now = w.now;
             let goes_lower = w.tasks[next].class > Class::Ext;
@@ -189,7 +193,9 @@ fn switch_class(cpu: usize, next: TaskId) {
     });
     if let (true, Some(release)) = (is_taken, ops().cpu_release) {
         say(|w| format!("is released to {}", w.tasks[next].name));
-        callback(|_| release(i32::try_from(cpu).expect("few"), std::ptr::null_mut()));
+        callback(Callback("cpu_release", None, 0), |_| {
+            release(i32::try_from(cpu).expect("few"), std::ptr::null_mut());
+        });
     }
 }
 
@@ -201,7 +207,7 @@ pub(crate) fn set_next(cpu: usize, task: TaskId) {
     }
     world(|w| w.cpus[cpu].charged_at = w.now);
     if world(|w| w.tasks[task].is_queued()) {
-        callback(|ops| (ops.running)(raw(task)));
+        callback(Callback("running", Some(task), 0), |ops| (ops.running)(raw(task)));
     }
     world(|w| w.tasks[task].runnable_at = None);
 }

@@ -218,7 +218,10 @@ extern "C" fn bpf_preempt_enable() {
 extern "C" fn bpf_task_from_pid(pid: i32) -> *mut TaskStruct {
     step();
     world(|w| {
-        let found = w.tasks.iter().rposition(|task| task.raw.pid == pid && !task.is_freed && pid != 0);
+        let found = w
+            .tasks
+            .iter()
+            .rposition(|task| task.raw.pid == pid && !task.is_freed && !task.is_released && pid != 0);
         found.map_or(std::ptr::null_mut(), |task| w.raw(task))
     })
 }

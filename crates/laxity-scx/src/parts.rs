@@ -29,6 +29,8 @@ pub(crate) const ENQ_CLEAR_OPSS: u64 = 1 << 56;
 pub(crate) const ENQ_PRIQ: u64 = 1 << 57;
 pub(crate) const DEQ_SLEEP: u64 = 1;
 pub(crate) const DEQ_SAVE: u64 = 2;
+pub(crate) const WAKE_FORK: u64 = 4;
+pub(crate) const WAKE_TTWU: u64 = 8;
 pub(crate) const SLICE_DFL: u64 = 20_000_000;
 pub(crate) const SLICE_INF: u64 = u64::MAX;
 pub(crate) const QUEUE_LOCAL: u64 = 1 << 63 | 2;
@@ -131,6 +133,10 @@ pub enum Call {
     Fork(Vec<Op>, bool),
     /// `execve`: the thread takes its leader's number if it is none.
     Exec,
+    /// `setpriority` on a thread, to another nice value.
+    SetNice(usize),
+    /// SIGKILL for a thread that is its process.
+    Kill(usize),
 }
 
 /// Parameters of `sched_setattr`, in ns.
@@ -151,6 +157,10 @@ pub enum Op {
     Compute(u64),
     /// It sleeps for so many ns.
     Sleep(u64),
+    /// It sleeps until that instant, in ns, which is to come.
+    SleepUntil(u64),
+    /// Whether the call before was refused.
+    Answered(bool),
     /// `sched_yield`: a job ends.
     Yield,
     /// It calls the kernel.

@@ -1,11 +1,12 @@
 //! The course of a run: which CPU goes on next, interrupts, time, and what threads do.
 
+use crate::called::Callback;
 use crate::calls;
 use crate::cpu::Context;
 use crate::ext::{callback, raw};
 use crate::kfuncs::carry_out_kicks;
 use crate::lock::{lock, unlock};
-use crate::parts::{FOR_EVER, Level, Lock, Op, PF_EXITING, State, TICK_NS, TaskId, Wait};
+use crate::parts::{Class, FOR_EVER, Level, Lock, Op, PF_EXITING, State, TICK_NS, TaskId, Wait};
 use crate::recorder::{drain, look_at_moments};
 use crate::schedule::{How, schedule, tick, wake_up};
 use crate::watch;
@@ -43,9 +44,26 @@ pub(crate) fn run_until(end: u64) {
             }
             continue;
         }
+        if world(|w| w.is_prompt) {
+            leave_prompt(&mut choices);
+        }
         let choice = choices[world(|w| w.below(choices.len()))];
         take(choice);
     }
+}
+
+/// Where kicks arrive at once and what is asked to give way in the kernel does, nothing else of that CPU goes first.
+fn leave_prompt(choices: &mut Vec<Choice>) {
+    let place = |choice: &Choice| match *choice {
+        Choice::Interrupt(cpu, _) => (cpu, 0),
+        Choice::Schedule(cpu, _) => (cpu, 1),
+        Choice::Resume(cpu) | Choice::Next(cpu) => (cpu, 2),
+    };
+    let all: Vec<(usize, u32)> = choices.iter().map(place).collect();
+    choices.retain(|choice| {
+        let (cpu, own) = place(choice);
+        all.iter().all(|&(other, before)| other != cpu || before >= own)
+    });
 }
 
 /// What CPUs are at goes on until none is at anything, while time stands still but for that.
@@ -240,7 +258,10 @@ fn free(task: TaskId) {
     }
     let cpu = world(|w| w.tasks[task].cpu);
     lock(Lock::Rq(cpu));
-    callback(|ops| (ops.exit_task)(raw(task), std::ptr::null_mut()));
+    if world(|w| w.tasks[task].class == Class::Ext) {
+        callback(Callback("disable", Some(task), 0), |ops| (ops.disable)(raw(task)));
+    }
+    callback(Callback("exit_task", Some(task), 0), |ops| (ops.exit_task)(raw(task), std::ptr::null_mut()));
     unlock(Lock::Rq(cpu));
     world(|w| {
         w.tasks[task].storage.clear();
@@ -315,6 +336,15 @@ fn next(cpu: usize) {
             }
         }),
         Op::Sleep(ns) => sleep(cpu, task, ns),
+        Op::SleepUntil(at) => match at.checked_sub(world(|w| w.now)) {
+            Some(ns) => sleep(cpu, task, ns),
+            None => world(|w| w.fail(format!("{} comes too late to sleep until then", w.tasks[task].name))),
+        },
+        Op::Answered(is_refused) => world(|w| {
+            if (w.tasks[task].answer != 0) != is_refused {
+                w.fail(format!("{} has the answer {}", w.tasks[task].name, w.tasks[task].answer));
+            }
+        }),
         Op::Yield => call_scheduler(cpu, How::Yielded),
         Op::Call(call) => begin_call(cpu, task, move || calls::call(task, call)),
         Op::Exit => begin_call(cpu, task, move || calls::exit(task)),

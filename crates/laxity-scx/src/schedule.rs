@@ -1,9 +1,11 @@
 //! The scheduler's core, as `kernel/sched/core.c` of Linux 6.18 has it: switching, waking, ticks, changes of a task's scheduling.
 
+use crate::called::Callback;
 use crate::ext::{callback, raw, update_curr};
 use crate::lock::{lock, lock_task, step, unlock, wait};
 use crate::parts::{
-    Class, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, Lock, SLICE_DFL, State, TaskId, Wait,
+    Class, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, Lock, SLICE_DFL, State, TaskId, WAKE_FORK,
+    WAKE_TTWU, Wait,
 };
 use crate::recorder::{is_handled, moment_ends, switches};
 use crate::world::{resched, say, world};
@@ -49,7 +51,7 @@ pub(crate) fn schedule(cpu: usize, how: How) {
     lock(Lock::Rq(cpu));
     let prev = world(|w| w.cpus[cpu].current);
     if how == How::Yielded && world(|w| w.tasks[prev].class) == Class::Ext {
-        callback(|ops| (ops.yields)(raw(prev), std::ptr::null_mut()));
+        callback(Callback("yield", Some(prev), 0), |ops| (ops.yields)(raw(prev), std::ptr::null_mut()));
         unlock(Lock::Rq(cpu));
         lock(Lock::Rq(cpu));
     }
@@ -65,6 +67,7 @@ pub(crate) fn schedule(cpu: usize, how: How) {
         }
     });
     if next != prev {
+        keep_unmigrated(cpu, prev);
         switched(prev, next);
         say(|w| format!("switches from {} to {}", w.tasks[prev].name, w.tasks[next].name));
         step();
@@ -76,6 +79,24 @@ pub(crate) fn schedule(cpu: usize, how: How) {
         });
     }
     unlock(Lock::Rq(cpu));
+}
+
+/// `migrate_disable_switch`: what may not migrate now is kept where it is, and goes through the queue for it.
+fn keep_unmigrated(cpu: usize, prev: TaskId) {
+    if world(|w| w.tasks[prev].raw.migration_disabled == 0 || w.tasks[prev].is_kept()) {
+        return;
+    }
+    change(cpu, prev, || {
+        world(|w| w.tasks[prev].keep());
+        if world(|w| w.tasks[prev].class == Class::Ext) {
+            set_cpumask(prev);
+        }
+    });
+}
+
+pub(crate) fn set_cpumask(task: TaskId) {
+    let allowed = world(|w| w.tasks[task].raw.cpus_ptr);
+    callback(Callback("set_cpumask", Some(task), 0), |ops| (ops.set_cpumask)(raw(task), allowed));
 }
 
 /// `trace_sched_switch`, with the run queue locked.
@@ -158,7 +179,7 @@ pub(crate) fn wake_up(task: TaskId) {
     }
     unlock(Lock::Rq(cpu));
     wait(Wait::OffCpu(task));
-    let cpu = select_cpu(task);
+    let cpu = select_cpu(task, WAKE_TTWU);
     world(|w| w.tasks[task].cpu = cpu);
     lock(Lock::Rq(cpu));
     world(|w| w.tasks[task].state = State::Running);
@@ -176,7 +197,7 @@ fn preempt_for(cpu: usize, task: TaskId) {
 }
 
 /// `select_task_rq`.
-fn select_cpu(task: TaskId) -> usize {
+fn select_cpu(task: TaskId, flags: u64) -> usize {
     let (own, asks) = world(|w| {
         let t = &w.tasks[task];
         (t.cpu, t.class == Class::Ext && t.raw.nr_cpus_allowed > 1 && t.raw.migration_disabled == 0)
@@ -187,7 +208,9 @@ fn select_cpu(task: TaskId) -> usize {
             let here = w.here;
             w.cpus[here].direct = Some(task);
         });
-        let chosen = callback(|ops| (ops.select_cpu)(raw(task), i32::try_from(own).expect("few"), 8));
+        let prev = i32::try_from(own).expect("few");
+        let what = Callback("select_cpu", Some(task), flags);
+        let chosen = callback(what, |ops| (ops.select_cpu)(raw(task), prev, flags));
         world(|w| {
             let here = w.here;
             w.cpus[here].direct = None;
@@ -201,7 +224,7 @@ fn select_cpu(task: TaskId) -> usize {
 
 /// `wake_up_new_task`.
 pub(crate) fn wake_up_new(task: TaskId) {
-    let cpu = select_cpu(task);
+    let cpu = select_cpu(task, WAKE_FORK);
     world(|w| w.tasks[task].cpu = cpu);
     lock(Lock::Rq(cpu));
     world(|w| w.tasks[task].state = State::Running);
@@ -216,7 +239,7 @@ pub(crate) fn tick(cpu: usize) {
     let current = world(|w| w.cpus[cpu].current);
     if world(|w| w.tasks[current].class) == Class::Ext {
         update_curr(cpu);
-        callback(|ops| (ops.tick)(raw(current)));
+        callback(Callback("tick", Some(current), 0), |ops| (ops.tick)(raw(current)));
         if world(|w| w.tasks[current].raw.scx.slice == 0) {
             resched(cpu);
         }
@@ -241,7 +264,8 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
     });
     if before != Class::Ext && after == Class::Ext {
         world(|w| w.tasks[task].raw.scx.slice = SLICE_DFL);
-        callback(|ops| (ops.enable)(raw(task)));
+        callback(Callback("enable", Some(task), 0), |ops| (ops.enable)(raw(task)));
+        set_cpumask(task);
     }
     if on_rq {
         enqueue(cpu, task, ENQ_RESTORE);
@@ -256,7 +280,7 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
         ext::set_next(cpu, task);
     }
     if before == Class::Ext && after != Class::Ext {
-        callback(|ops| (ops.disable)(raw(task)));
+        callback(Callback("disable", Some(task), 0), |ops| (ops.disable)(raw(task)));
     }
     if before != after && on_rq {
         resched(cpu);

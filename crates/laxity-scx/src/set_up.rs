@@ -1,5 +1,6 @@
 //! A run from its seed to its end: the loader's part, the threads' start, and what is left when they are gone.
 
+use crate::called::CalledBack;
 use crate::ext::{ops, raw as record};
 use crate::fibre::Fibre;
 use crate::host::Host;
@@ -8,6 +9,7 @@ use crate::parts::{Class, Instance};
 use crate::raw::{self, CPUS_MAX, InitArgs, Setup};
 use crate::run::{run_until, settle};
 use crate::scenario::{self, Kind, Settings};
+use crate::story::{self, Told};
 use crate::terms::Terms;
 use crate::watch;
 use crate::watch::BOUND_PERIOD_NS;
@@ -52,7 +54,8 @@ pub fn run(host: Host, kind: Kind, seed: u64, options: Options) -> Result<Summar
     host.load_afresh();
     enter(Some(World::new(host, scenario::cpus(host, kind, seed), seed, options.speaks)));
     let start = world(|w| w.now);
-    let terms = load(kind, options);
+    let (settings, instances) = world(|w| (scenario::settings(w, kind), scenario::instances(w, kind)));
+    let terms = load(settings, instances, options);
     world(|w| scenario::populate(w, kind));
     start_threads();
     run_until(start + kind.length_ns());
@@ -70,14 +73,41 @@ pub fn run(host: Host, kind: Kind, seed: u64, options: Options) -> Result<Summar
     fault.map_or(Ok(summary), Err)
 }
 
+/// Plays a story under the host's policy, as `tests/vm/callbacks/README.md` says: the callbacks from its begin to its end. The seed
+/// decides about everything that the story leaves open.
+///
+/// # Errors
+///
+/// What does not hold, and when.
+///
+/// # Panics
+///
+/// The story is none.
+pub fn callbacks(host: Host, story: &str, seed: u64, options: Options) -> Result<Vec<CalledBack>, Fault> {
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    host.load_afresh();
+    let (cpus, instance) = story::machine(story);
+    enter(Some(World::new(host, cpus, seed, options.speaks)));
+    load(story::SETTINGS, vec![instance], options);
+    let told = world(|w| {
+        w.called = Some(Vec::new());
+        w.becomes_prompt();
+        Told::of(w, story)
+    });
+    start_threads();
+    run_until(told.end_at);
+    let (fault, called) = world(|w| (w.fault.take(), told.compared(w)));
+    enter(None);
+    fault.map_or(Ok(called), Err)
+}
+
 /// Code of the kernel that nothing else interferes with.
 fn alone(body: impl FnOnce() + 'static) {
     let mut fibre = Fibre::new(body);
     while fibre.resume().is_some() {}
 }
 
-fn load(kind: Kind, options: Options) -> Terms {
-    let (settings, instances) = world(|w| (scenario::settings(w, kind), scenario::instances(w, kind)));
+fn load(settings: Settings, instances: Vec<Instance>, options: Options) -> Terms {
     for (number, instance) in instances.iter().enumerate() {
         set_up(number, instances.len(), instance, settings, options);
     }
@@ -163,7 +193,9 @@ fn start_threads() {
         });
         world(|w| {
             if matches!(w.tasks[task].class, Class::Ext | Class::RealTime) {
-                let at = w.now + w.draw(0, 5_000_000);
+                // Those of a story in turn: each falls asleep where it has been.
+                let in_turn_ns = 1_000_000 * task as u64;
+                let at = w.now + if w.called.is_some() { in_turn_ns } else { w.draw(0, 5_000_000) };
                 let cpu = w.tasks[task].cpu;
                 w.cpus[cpu].wakes.insert((at, task));
             }

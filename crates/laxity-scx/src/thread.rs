@@ -30,6 +30,8 @@ pub(crate) struct Task {
     pub registers: Box<Registers>,
     pub attributes: Box<SchedAttr>,
     pub mask: Box<u64>,
+    /// The CPU that it is kept on, as a mask.
+    pub one_cpu: Box<u64>,
     pub storage: BTreeMap<usize, Box<[u64]>>,
     pub program: Vec<Op>,
     pub at: usize,
@@ -37,9 +39,15 @@ pub(crate) struct Task {
     /// What it still has to compute, in ns.
     pub left_ns: u64,
     pub call: Option<Context>,
+    /// Of its last call that can be refused: 0, or the error.
+    pub answer: i32,
     pub leader: TaskId,
     /// The task that waits for its end.
     pub notifies: Option<TaskId>,
+    /// Others may know of its end, which is before its last call of the scheduler (`exit_state`).
+    pub has_exited: bool,
+    /// No number leads to it any more.
+    pub is_released: bool,
     /// It is to end.
     pub killed: bool,
     /// The kernel has no record of it any more.
@@ -97,14 +105,18 @@ impl Task {
             registers: Box::default(),
             attributes: Box::default(),
             mask: Box::new(0),
+            one_cpu: Box::new(0),
             storage: BTreeMap::new(),
             program: Vec::new(),
             at: 0,
             repeated: 0,
             left_ns: 0,
             call: None,
+            answer: 0,
             leader: 0,
             notifies: None,
+            has_exited: false,
+            is_released: false,
             killed: false,
             is_freed: false,
         }
@@ -121,6 +133,20 @@ impl Task {
 
     pub(crate) fn is_dead(&self) -> bool {
         self.state == State::Dead && self.raw.on_cpu == 0
+    }
+
+    /// Whether a switch has kept it on its CPU, since it may not migrate (`cpus_ptr`).
+    pub(crate) fn is_kept(&self) -> bool {
+        std::ptr::eq(self.raw.cpus_ptr, &raw const *self.one_cpu)
+    }
+
+    pub(crate) fn keep(&mut self) {
+        *self.one_cpu = 1 << self.cpu;
+        self.raw.cpus_ptr = &raw const *self.one_cpu;
+    }
+
+    pub(crate) fn let_go(&mut self) {
+        self.raw.cpus_ptr = &raw const self.raw.cpus_mask;
     }
 
     pub(crate) fn is_being_dispatched(&self) -> bool {

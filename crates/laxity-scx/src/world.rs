@@ -1,5 +1,6 @@
 //! All that there is in a run, and the one place that holds it: the host calls the kernel by functions without a context.
 
+use crate::called::{Callback, Called};
 use crate::cpu::Cpu;
 use crate::host::Host;
 use crate::maps::Maps;
@@ -62,6 +63,10 @@ pub(crate) struct World {
     pub instances: Vec<Instance>,
     pub fault: Option<Fault>,
     pub speaks: bool,
+    /// Interrupts and preemption come as soon as they can.
+    pub is_prompt: bool,
+    /// The callbacks so far, if they are noted.
+    pub called: Option<Vec<Called>>,
     pub events: u64,
     /// How long a member that can run waits at most, in ns.
     pub patience_ns: u64,
@@ -135,6 +140,8 @@ impl World {
             instances: Vec::new(),
             fault: None,
             speaks,
+            is_prompt: false,
+            called: None,
             events: 0,
             patience_ns: u64::MAX,
             bound_ns: None,
@@ -182,6 +189,18 @@ impl World {
         self.next_pid
     }
 
+    pub(crate) fn note(&mut self, Callback(callback, task, argument): Callback) {
+        let cpu = task.map_or(self.here, |task| self.tasks[task].cpu);
+        if self.speaks {
+            let name = task.map_or("", |task| &self.tasks[task].name);
+            println!("{:>12} cpu {} {callback} {name} {argument:#x}", self.now, self.here);
+        }
+        let called = Called { at_ns: self.now, cpu, task, callback, argument };
+        if let Some(all) = &mut self.called {
+            all.push(called);
+        }
+    }
+
     /// A number of `from..to`.
     pub(crate) fn draw(&mut self, from: u64, to: u64) -> u64 {
         if from >= to { from } else { self.rng.random_range(from..to) }
@@ -206,6 +225,12 @@ impl World {
         unsafe { &*self.host.table().ops }
     }
 
+    /// Interrupts and preemption come as soon as they can: at each place where others may go first, they do.
+    pub(crate) fn becomes_prompt(&mut self) {
+        self.is_prompt = true;
+        self.others_one_in = 1;
+    }
+
     /// The task whose kernel record that is.
     pub(crate) fn task_of(&self, raw: *const TaskStruct) -> TaskId {
         self.tasks
@@ -224,10 +249,6 @@ impl World {
 
     /// The task has left its last CPU.
     pub(crate) fn bury(&mut self, task: TaskId) {
-        if let Some(waiting) = self.tasks[task].notifies {
-            let (here, now) = (self.here, self.now);
-            self.cpus[here].wakes.insert((now, waiting));
-        }
         let leader = self.tasks[task].leader;
         let others = |w: &World, task: TaskId| {
             (0..w.tasks.len()).any(|t| {
