@@ -63,6 +63,8 @@ pub(crate) struct Cpu {
     pub to_move: BTreeSet<TaskId>,
     /// Since when a bound kernel thread keeps a job from this CPU, if one does; for how long in which window, in ns.
     pub kept_since_at: Option<u64>,
+    /// When a bound kernel thread has left this CPU last.
+    pub bound_left_at: u64,
     pub kept: (u64, u64),
     /// When a request to the host that is under way has begun, in ns.
     pub asked_at: u64,
@@ -96,6 +98,7 @@ impl Cpu {
             charged_at: 0,
             to_move: BTreeSet::new(),
             kept_since_at: None,
+            bound_left_at: 0,
             kept: (0, 0),
             asked_at: 0,
         }

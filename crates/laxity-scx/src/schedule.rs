@@ -64,6 +64,9 @@ pub(crate) fn schedule(cpu: usize, how: How) {
         if next != prev {
             w.cpus[cpu].current = next;
             w.tasks[next].raw.on_cpu = 1;
+            if w.tasks[prev].is_bound() {
+                w.cpus[cpu].bound_left_at = w.now;
+            }
         }
     });
     if next != prev {

@@ -10,7 +10,7 @@ pub(crate) const WATCHDOG_NS: u64 = 30_000_000_000;
 /// The window in which bound kernel threads go first for a bounded time, in ns.
 pub(crate) const BOUND_PERIOD_NS: u64 = 10_000_000;
 /// What a timer, a kick and a switch may take until they give way, in ns.
-const BOUND_SLACK_NS: u64 = 400_000;
+const BOUND_SLACK_NS: u64 = 200_000;
 /// A bound kernel thread has its CPU again within this, in ns: others of its kind and SCHED_FIFO may go before it, which has a CPU for
 /// four times 700 ms at most.
 const BOUND_PATIENCE_NS: u64 = 3_500_000_000;
@@ -47,7 +47,9 @@ fn watch_the_bound(w: &mut World, cpu: usize, keeps: bool) {
         c.kept = (window, 0);
     }
     if let Some(since) = since {
-        c.kept.1 += now - since.max(window * BOUND_PERIOD_NS);
+        // What came behind it until now is no fault of its own.
+        let until = if c.bound_left_at > since { c.bound_left_at } else { now };
+        c.kept.1 += until.saturating_sub(since.max(window * BOUND_PERIOD_NS));
     }
     let kept_ns = c.kept.1;
     if let Some(bound_ns) = w.bound_ns

@@ -19,7 +19,9 @@ pub fn reserve_window(text: &str) -> std::result::Result<Duration, String> {
 pub fn kernel_threads(text: &str) -> std::result::Result<Duration, String> {
     let (time, window) = (value::<Duration>(text)?, laxity_kernel::KERNEL_THREADS_WINDOW);
     if time > window {
-        return Err(format!("{time} is more than the {window} that it is a part of"));
+        return Err(format!(
+            "{time} is more than the {window} that it is a part of\nhint: write {window} or less; 500us is usual"
+        ));
     }
     Ok(time)
 }
