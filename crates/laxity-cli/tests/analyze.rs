@@ -3,9 +3,13 @@
 
 mod calls;
 mod host;
+#[path = "analyze/kernel.rs"]
+mod kernel;
 #[path = "analyze/largest_factor.rs"]
 mod largest_factor;
 mod patience;
+#[path = "analyze/places.rs"]
+mod places;
 #[path = "analyze/quanta.rs"]
 mod quanta;
 #[path = "analyze/threads.rs"]
@@ -133,74 +137,6 @@ fn words_name_the_task_and_the_bound() {
     }
     let narrow = told.lines().all(|line| line.starts_with("assumed (") || line.chars().count() <= 100);
     assert!(narrow, "{told}");
-}
-
-/// The set that misses on Linux though the test of SCHED_FIFO accepts it: the kernel keeps 5 % of the CPU for others.
-#[test]
-fn linux_proves_nothing_at_98_per_cent_beside_its_fair_server() {
-    let full = set("full", &[("often", 490, 1_000, ""), ("seldom", 490_000, 1_000_000, "")]);
-    let room = set("room", &[("slow", 100_000, 300_000, ""), ("slower", 300_000, 1_000_000, "")]);
-    let late = set("late", &[("a", 600, 1_000, ""), ("b", 600, 1_000, "")]);
-    let desk = Desk::with(&[("full.toml", &full), ("room.toml", &room), ("late.toml", &late)]);
-    let hard = |call: &[&str]| {
-        let ended = desk.analyze_beside(&[call, &["--cpus", "1", "--json"]].concat());
-        json(&text(&ended.stdout))["schedulers"][0].clone()
-    };
-    let server = json!("the fair server (50ms of every 1s)");
-    for scheduler in ["p-rm", "p-dm", "c-rm", "g-rm", "p-edf", "g-edf"] {
-        let answer = hard(&["full.toml", "--schedulers", scheduler]);
-        assert_eq!(answer["hard"]["verdict"], "not-proven", "{scheduler}: {answer}");
-        assert_eq!((&answer["hard"]["exact"], &answer["hard"]["proven_without"]), (&json!(false), &server));
-        let assumed = answer["assumptions"].to_string();
-        assert!(assumed.contains("the fair server's 50ms in 1s of each CPU (Linux's defaults)"), "{assumed}");
-    }
-    let without = hard(&["full.toml", "--schedulers", "p-rm", "--assume-no-background"]);
-    assert_eq!(without["hard"]["verdict"], "schedulable", "{without}");
-    assert!(without["assumptions"].to_string().contains("--assume-no-background"), "{without}");
-    // 100 + 2 * 60 for two budgets and their ticks; 300 + 2 * 100, and then the third job of the first task.
-    let room = hard(&["room.toml", "--schedulers", "p-rm"]);
-    assert_eq!(bounds(&room["hard"]), [220_000_000, 720_000_000], "{room}");
-    let room = hard(&["room.toml", "--schedulers", "p-edf"]);
-    assert_eq!(room["hard"]["verdict"], "schedulable", "{room}");
-    // What misses by itself is refuted, as before.
-    let late = hard(&["late.toml", "--schedulers", "p-rm"]);
-    assert_eq!((&late["hard"]["exact"], &late["hard"]["proven_without"]), (&json!(true), &Value::Null));
-    // laxity's own policies are in sched_ext: the servers run what they choose.
-    let own = hard(&["full.toml", "--schedulers", "p-fpp:rm"]);
-    assert_eq!(own["hard"]["verdict"], "schedulable", "{own}");
-    let assumed = own["assumptions"].to_string();
-    assert!(assumed.contains("take nothing") && !assumed.contains("server"), "{assumed}");
-}
-
-/// 500 us of each 10 ms, twice in a row, above laxity's own policies: not above Linux's classes.
-#[test]
-fn kernel_threads_that_go_first_are_counted_where_they_are_asked_for() {
-    let desk = Desk::with(&[(
-        "two.toml",
-        &set("two", &[("often", 1_000, 4_000, ""), ("seldom", 2_000, 10_000, "")]),
-    )]);
-    let first = |scheduler: &str, more: &[&str]| {
-        desk.first(&[&["two.toml", "--cpus", "1", "--schedulers", scheduler], more].concat())
-    };
-    let counted = ["--kernel-threads", "500us"];
-    // 500 + 500 + 1000; 2000 and one job of the other task, and still two budgets.
-    let fixed = first("p-fpp:rm", &counted);
-    assert_eq!(bounds(&fixed["hard"]), [2_000_000, 4_000_000], "{fixed}");
-    let threads = &fixed["overheads"]["kernel_threads"];
-    assert_eq!((&threads["runtime_ns"], &threads["period_ns"]), (&json!(500_000), &json!(10_000_000)));
-    assert!(fixed["assumptions"].to_string().contains("500us of each 10ms, twice in a row"), "{fixed}");
-    // (1000 + 2 * 1000)/0.95 of 4000, and 4000/0.95 of 10000: more than all there is.
-    let by_deadline = first("p-edf-bh", &counted);
-    assert_eq!(by_deadline["hard"]["verdict"], "not-proven", "{by_deadline}");
-    assert_eq!(by_deadline["overheads"]["tasks"][0]["wcet_ns"], 2_157_895, "{by_deadline}");
-    assert_eq!(first("p-edf-bh", &["--kernel-threads", "100us"])["hard"]["verdict"], "schedulable");
-    let linux = first("p-rm", &counted);
-    assert_eq!((bounds(&linux["hard"]), &linux["overheads"]), (vec![1_000_000, 3_000_000], &Value::Null));
-    let refused = desk.analyze(&["two.toml", "--kernel-threads", "11ms"]);
-    assert!(
-        refused.status.code() == Some(2) && words(&refused).contains("more than the 10ms"),
-        "{refused:?}"
-    );
 }
 
 /// Of two tasks with one priority either can go first: `b` may wait for all of `a`, and then misses. It does not if it goes first.
@@ -553,84 +489,6 @@ fn steps_that_run_out_are_said() {
         (&one["hard"]["verdict"], &one["hard"]["out_of_work"]),
         (&json!("schedulable"), &json!(false))
     );
-}
-
-/// On one CPU there is nothing to place: a set whose density exceeds 1 is not refused before a test has seen it.
-#[test]
-fn one_core_takes_what_its_test_proves() {
-    let early = [("a", 2, 10, "deadline = \"3us\""), ("b", 4, 10, "deadline = \"8us\"")];
-    let desk = Desk::with(&[("s.toml", &set("s", &early))]);
-    // 2/3 + 4/8 > 1, but 2 are due by 3 and 6 by 8.
-    let one = desk.first(&["s.toml", "--cpus", "1", "--schedulers", "p-edf", "--sensitivity"]);
-    assert_eq!(one["hard"]["verdict"], "schedulable", "{one}");
-    assert_eq!(one["fewest_processors"]["processors"], 1);
-    // 2k <= 3 and 6k <= 8: 1.333.
-    assert_eq!(one["largest_scaling"]["numerator"], 1333);
-}
-
-/// Rate-monotonic priorities bear Lehoczky's pair on two CPUs, not on one.
-fn pair_and_more(more: &[(&str, u64, u64, &str)]) -> String {
-    set("s", &[&[("short", 26, 70, ""), ("long", 62, 100, "")][..], more].concat())
-}
-
-#[test]
-fn heuristics_go_by_the_test_of_the_scheduler() {
-    let twice = pair_and_more(&[("short2", 26, 70, ""), ("long2", 62, 100, "")]);
-    let desk = Desk::with(&[
-        ("pair.toml", &pair_and_more(&[])),
-        ("twice.toml", &twice),
-        ("early.toml", &set("s", &[("a", 2, 10, "deadline = \"3us\""), ("b", 4, 10, "deadline = \"8us\"")])),
-        ("large.csv", "TASK-COUNT, SCHEDULE\n1, 20\n"),
-    ]);
-    let on_two = |file: &str, more: &[&str]| {
-        desk.first(&[&[file, "--cpus", "2", "--schedulers", "p-rm", "--placement", "ffd"], more].concat())
-    };
-    let said =
-        |one: &Value| [one["fit"].clone(), one["hard"]["verdict"].clone(), one["soft"]["verdict"].clone()];
-    let by_test = on_two("pair.toml", &[]);
-    assert_eq!(said(&by_test), ["hard-test", "schedulable", "schedulable"]);
-    assert_eq!(by_test["cells"].as_array().map(Vec::len), Some(2));
-    assert_eq!(by_test["notes"], json!([]));
-    assert_eq!(
-        said(&on_two("pair.toml", &["--fit", "utilization"])),
-        ["utilization", "not-proven", "schedulable"]
-    );
-    // Two long ones fill a core each, and beside them no short one meets its deadline; but none is late without end.
-    let soft = on_two("twice.toml", &[]);
-    assert_eq!(said(&soft), ["soft-test", "not-proven", "schedulable"]);
-    assert!(soft["notes"].to_string().contains("the hard test of p-rm"), "{soft}");
-    // C' = 66 of 70 and 102 of 100: no place at all, and those by load show what fails.
-    let large = on_two("pair.toml", &["--overheads", "large.csv"]);
-    assert_eq!(said(&large), ["utilization", "not-proven", "not-proven"]);
-    assert!(large["notes"].to_string().contains("these places are by utilization"), "{large}");
-    // 2/3 + 4/8 > 1, but 2 are due by 3 and 6 by 8: the test knows.
-    assert_eq!(on_two("early.toml", &["--fit", "density"])["cells"].as_array().map(Vec::len), Some(2));
-    let early = on_two("early.toml", &[]);
-    assert_eq!(early["cells"].as_array().map(Vec::len), Some(1));
-    assert_eq!(said(&early), ["hard-test", "schedulable", "schedulable"]);
-    // Three cores for the four, by the test; the shorts share one.
-    let fewest = on_two("twice.toml", &["--sensitivity"])["fewest_processors"]["processors"].clone();
-    assert_eq!(fewest, 3);
-}
-
-/// {short, long} and {e, f} have the least load, 0.991, and long is late there; {short, e} and {long, f}, at most 0.995, are harmonic.
-#[test]
-fn the_integer_program_knows_loads_only_and_says_where_that_is_not_enough() {
-    let desk = Desk::with(&[("s.toml", &pair_and_more(&[("e", 42, 70, ""), ("f", 375, 1_000, "")]))]);
-    let call = ["s.toml", "--cpus", "2", "--schedulers", "p-rm"];
-    let least = desk.first(&[&call[..], &["--placement", "ilp"]].concat());
-    assert_eq!((&least["fit"], &least["hard"]["verdict"]), (&json!("utilization"), &json!("not-proven")));
-    let notes: Vec<&str> = least["notes"].as_array().expect("notes").iter().flat_map(Value::as_str).collect();
-    assert!(notes.iter().any(|note| note.contains("--placement auto asks the test of p-rm")), "{notes:?}");
-    for placement in ["ffd", "auto"] {
-        let by_test = desk.first(&[&call[..], &["--placement", placement]].concat());
-        assert_eq!(
-            (&by_test["fit"], &by_test["hard"]["verdict"]),
-            (&json!("hard-test"), &json!("schedulable"))
-        );
-    }
-    let by_default = desk.first(&call)["notes"].to_string();
-    assert!(by_default.contains("because the places of least load are not proven"), "{by_default}");
 }
 
 /// LOAD and FF-DBF, which are asked last, name no task.
