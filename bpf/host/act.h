@@ -25,6 +25,14 @@ static __noinline s32 lx_create_queue_per_cpu(u64 first)
 	return 0;
 }
 
+/* How many tasks wait in a dispatch queue. */
+static __always_inline u32 lx_length_of(u64 queue)
+{
+	s32 length = scx_bpf_dsq_nr_queued(queue);
+
+	return length > 0 ? length : 0;
+}
+
 /* When the instance's timer is to go off: for a release, or the policy's own reason (native.h: timer). */
 static __always_inline u64 lx_next_instant(struct lx_instance *in)
 {

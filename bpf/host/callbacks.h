@@ -417,25 +417,6 @@ void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
 		lx_leave(p);
 }
 
-/*
- * The synchronous release: when the job arrives that follows the first yield, if user space has said so (maps.h). That job is
- * number 1, however often the task has blocked before.
- */
-static __always_inline void lx_note_first_release(struct lx_slot *slot, u32 pid)
-{
-	u64 *first_at;
-
-	if (slot->has_yielded)
-		return;
-	slot->has_yielded = 1;
-	first_at = bpf_map_lookup_elem(&first_releases, &pid);
-	if (!first_at)
-		return;
-	slot->first_release_at = *first_at;
-	slot->job = 0;
-	bpf_map_delete_elem(&first_releases, &pid);
-}
-
 /* The job of the task, which runs, is over; the policy learns of it when the CPU decides. */
 static __always_inline void lx_end_job(struct task_struct *p, struct lx_member *member)
 {

@@ -41,9 +41,7 @@ static __always_inline bool lx_must_stay(struct task_struct *p)
 
 static __always_inline u32 lx_waiting(u32 cpu)
 {
-	s32 waiting = scx_bpf_dsq_nr_queued(LX_BACKGROUND_OF(cpu));
-
-	return waiting > 0 ? waiting : 0;
+	return lx_length_of(LX_BACKGROUND_OF(cpu));
 }
 
 /* Whether a real-time task is to run on the CPU. */

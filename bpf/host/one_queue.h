@@ -29,13 +29,6 @@ static __always_inline s32 lx_create_queues(void)
 	return error ?: scx_bpf_create_dsq(LX_BACKGROUND, -1);
 }
 
-static __always_inline u32 lx_length_of(u64 queue)
-{
-	s32 length = scx_bpf_dsq_nr_queued(queue);
-
-	return length > 0 ? length : 0;
-}
-
 /*
  * The queue in which the task waits. One that may be on another CPU only than it is must not migrate now (it would not wait here else), and
  * waits for this one with all others.

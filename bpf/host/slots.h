@@ -78,6 +78,25 @@ static __always_inline void lx_charge_until(struct lx_instance *in, struct lx_ho
 	c->since_at = now;
 }
 
+/*
+ * The synchronous release: when the job arrives that follows the first yield, if user space has said so (maps.h). That job is
+ * number 1, however often the task has blocked before.
+ */
+static __always_inline void lx_note_first_release(struct lx_slot *slot, u32 pid)
+{
+	u64 *first_at;
+
+	if (slot->has_yielded)
+		return;
+	slot->has_yielded = 1;
+	first_at = bpf_map_lookup_elem(&first_releases, &pid);
+	if (!first_at)
+		return;
+	slot->first_release_at = *first_at;
+	slot->job = 0;
+	bpf_map_delete_elem(&first_releases, &pid);
+}
+
 /* When the job after the present one arrives. */
 static __always_inline u64 lx_following_release(struct lx_instance *in, u32 index)
 {

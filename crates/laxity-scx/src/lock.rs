@@ -25,9 +25,9 @@ pub(crate) fn lock(lock: Lock) {
         return;
     }
     let number = world(|w| {
-        w.events += 1;
-        let number = w.events;
-        w.waiting.entry(lock).or_default().push_back(number);
+        let waiting = w.waiting.entry(lock).or_default();
+        let number = waiting.back().map_or(0, |last| last + 1);
+        waiting.push_back(number);
         number
     });
     wait(Wait::Turn(lock, number));

@@ -25,7 +25,7 @@ pub(crate) struct Membership {
     completed_at: u64,
     /// It has run since its latest job was released, and since its latest budget has ended: when that was.
     has_begun: bool,
-    told_at: u64,
+    told_at: Option<u64>,
     /// It has used up a budget.
     exhausted: bool,
     /// It has asked for others, from its next job on.
@@ -148,7 +148,7 @@ impl Memberships {
                 completed: None,
                 completed_at: 0,
                 has_begun: false,
-                told_at: 0,
+                told_at: None,
                 exhausted: false,
                 wanted: None,
                 ended_at: None,
@@ -279,14 +279,14 @@ impl Memberships {
             Some(EventKind::Release) => {
                 of.first_release_at.get_or_insert(record.time_ns);
                 of.last_release_at = Some(record.time_ns);
-                (of.told_at, of.has_begun) = (record.time_ns, false);
+                (of.told_at, of.has_begun) = (Some(record.time_ns), false);
             }
             Some(EventKind::Complete) => {
                 (of.completed, of.completed_at) = (Some(record.job), record.time_ns);
             }
             Some(EventKind::Throttle | EventKind::Postpone) => {
                 of.exhausted = true;
-                (of.told_at, of.has_begun) = (record.time_ns, false);
+                (of.told_at, of.has_begun) = (Some(record.time_ns), false);
             }
             Some(EventKind::Resume) => of.has_begun = true,
             Some(EventKind::Leave) => {
@@ -330,7 +330,7 @@ impl Memberships {
             // Where a policy hears of a job, or of the end of a budget, by a message, it may do so after the change; the record of a
             // release, too, has the deadline that it finds then, while that of a postponement has the one of before.
             if has_messages && !of.has_begun {
-                let told_at = if of.told_at > 0 { of.told_at } else { since_ns };
+                let told_at = of.told_at.unwrap_or(since_ns);
                 let clear_until_at = clear_until_at.min(told_at.saturating_sub(1));
                 of.wanted = Some(Wanted { parameters, clear_until_at });
                 self.is_unclear(member);
