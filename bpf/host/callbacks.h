@@ -104,11 +104,17 @@ static __always_inline bool lx_has_to_decide(struct lx_instance *in, struct lx_h
 }
 
 /* Whether the job that this CPU has decided for waits behind what runs: a task that has come from a class above brings its slice. */
-static __always_inline bool lx_is_in_the_way(struct lx_instance *in, struct lx_host_cpu *c)
+static __always_inline bool lx_is_in_the_way(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu)
 {
 	u32 scheduled = LX_READ(lx_cpu(&in->state, c->index)->scheduled);
 
-	return scheduled != LX_NONE && c->gave_way == LX_OTHER_IDLE && LX_READ(lx_slot(in, scheduled)->custody);
+	u32 custody;
+
+	if (scheduled == LX_NONE || c->gave_way != LX_OTHER_IDLE)
+		return false;
+	/* What was given to another CPU comes back by itself, and asks for this one then. */
+	custody = LX_READ(lx_slot(in, scheduled)->custody);
+	return custody == LX_CUSTODY_HERE || custody == LX_CUSTODY_GIVEN + cpu;
 }
 
 /*
@@ -230,7 +236,7 @@ static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct l
 		return;
 	slot = lx_slot(in, index);
 	slot->waits_since_at = bpf_ktime_get_ns();
-	__sync_lock_test_and_set(&slot->custody, 1);
+	__sync_lock_test_and_set(&slot->custody, LX_CUSTODY_HERE);
 	if (LX_READ(slot->standing) != LX_PRESENT) {
 		u64 now = bpf_ktime_get_ns();
 		u32 job = slot->job;
@@ -268,7 +274,7 @@ void BPF_STRUCT_OPS(on_enqueue, struct task_struct *p, u64 enq_flags)
 		lx_enqueue_background(p, enq_flags);
 }
 
-/* It leaves custody; a decision for it that is under way will find nothing. */
+/* It leaves custody, if it was not given to a CPU already; a decision for it that is under way will find nothing. */
 void BPF_STRUCT_OPS(on_dequeue, struct task_struct *p, u64 deq_flags)
 {
 	struct lx_member *member = lx_member_of(p);
@@ -279,7 +285,7 @@ void BPF_STRUCT_OPS(on_dequeue, struct task_struct *p, u64 deq_flags)
 		return;
 	in = lx_instance_at(member->instance);
 	if (in)
-		LX_WRITE(lx_slot(in, member->index)->custody, 0);
+		__sync_val_compare_and_swap(&lx_slot(in, member->index)->custody, LX_CUSTODY_HERE, LX_CUSTODY_NONE);
 }
 
 void BPF_STRUCT_OPS(on_running, struct task_struct *p)
@@ -317,7 +323,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	if (member && member->instance == c->instance) {
 		u64 now = bpf_ktime_get_ns();
 
-		LX_WRITE(lx_slot(in, member->index)->custody, 0);
+		LX_WRITE(lx_slot(in, member->index)->custody, LX_CUSTODY_NONE);
 		c->running = member->index;
 		c->since_at = now;
 		c->over = 0;
@@ -337,7 +343,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 			lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided_at, bpf_ktime_get_ns(), awaited, 0);
 		LX_COUNT(background);
 		lx_background_begins(in, c, cpu, p);
-		if (lx_is_in_the_way(in, c))
+		if (lx_is_in_the_way(in, c, cpu))
 			lx_kick_cpu(cpu);
 	}
 	if (!is_bound && lx_has_to_decide(in, c))

@@ -21,6 +21,16 @@ enum lx_ending {
 	LX_ENDED_BUDGET = 2,
 };
 
+/* Where a task is that waits for a CPU. */
+enum lx_custody {
+	/* On a CPU, asleep, or in another class. */
+	LX_CUSTODY_NONE = 0,
+	/* With this scheduler: enqueued, and in no queue of the kernel's. */
+	LX_CUSTODY_HERE = 1,
+	/* Plus the number of a CPU: given to the kernel for that CPU, which has not yet begun it. Nothing takes it back but the kernel. */
+	LX_CUSTODY_GIVEN = 2,
+};
+
 /* A task of an instance, by its number there. */
 struct lx_slot {
 	u32 pid;
@@ -28,7 +38,7 @@ struct lx_slot {
 	u32 standing;
 	/* It has called sched_yield: its job ends when its CPU decides next. */
 	u32 yielded;
-	/* It is in custody of this scheduler: enqueued, and not yet on a CPU. */
+	/* enum lx_custody */
 	u32 custody;
 	/* LX_FREE: the next free number. */
 	u32 next_free;
@@ -37,7 +47,7 @@ struct lx_slot {
 	/* It has called sched_yield before. */
 	u32 has_yielded;
 	u32 unused;
-	/* Since when it has been in custody, if it is. */
+	/* Since when it has waited for a CPU, if it does. */
 	u64 waits_since_at;
 	/* Where its job ends the first time it yields, if not 0: the synchronous release. */
 	u64 first_release_at;

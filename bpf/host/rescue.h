@@ -19,7 +19,8 @@ static __noinline int lx_look_for_waiting(struct lx_instance *in, u64 now)
 		struct lx_slot *slot = lx_slot(in, first + i);
 
 		/* The number goes by way of memory: what the loop carries, the verifier would follow. */
-		if (LX_READ(slot->custody) && LX_READ(slot->standing) == LX_PRESENT && lx_waits_too_long(LX_READ(slot->waits_since_at), now))
+		if (LX_READ(slot->custody) == LX_CUSTODY_HERE && LX_READ(slot->standing) == LX_PRESENT &&
+		    lx_waits_too_long(LX_READ(slot->waits_since_at), now))
 			LX_WRITE(in->rescued, first + i);
 	}
 	LX_WRITE(in->rescue_next, first + LX_LOOKED_AT < in->state.config.tasks ? first + LX_LOOKED_AT : 0);
@@ -40,25 +41,27 @@ static __always_inline bool lx_goes_on_for_a_moment(struct lx_host_cpu *c, struc
 static __noinline bool lx_rescue(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	struct task_struct *p;
-	bool runs = false;
-	u32 index;
+	bool may_run, runs = false;
+	u32 index, own;
 
 	if (LX_READ(in->rescued) == LX_NONE)
 		return false;
 	index = __sync_lock_test_and_set(&in->rescued, LX_NONE);
-	if (index == LX_NONE || !LX_READ(lx_slot(in, index)->custody))
+	if (index == LX_NONE)
 		return false;
 	p = bpf_task_from_pid(lx_slot(in, index)->pid);
 	if (!p)
 		return false;
-	if (!lx_is_on_cpu(p)) {
-		runs = lx_may_run_on(p, cpu);
+	own = scx_bpf_task_cpu(p);
+	may_run = lx_may_run_on(p, cpu);
+	if (!lx_is_on_cpu(p) && lx_give(lx_slot(in, index), may_run ? cpu : own)) {
+		runs = may_run;
 		if (runs) {
 			c->gave_way = LX_OTHER_RESERVE;
 			c->rescued = index;
 			c->rescue_ends_at = now + LX_MOMENT;
 		}
-		scx_bpf_dsq_insert(p, runs ? SCX_DSQ_LOCAL : SCX_DSQ_LOCAL_ON | scx_bpf_task_cpu(p), LX_MOMENT, SCX_ENQ_PREEMPT);
+		scx_bpf_dsq_insert(p, runs ? SCX_DSQ_LOCAL : SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
 		LX_COUNT(rescued);
 	}
 	bpf_task_release(p);

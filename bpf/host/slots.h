@@ -59,7 +59,7 @@ static __always_inline u32 lx_slot_take(struct lx_instance *in, u32 pid)
 	slot->pid = pid;
 	lx_stands(slot, LX_STANDING_TAKE);
 	slot->yielded = 0;
-	slot->custody = 0;
+	slot->custody = LX_CUSTODY_NONE;
 	slot->job = 0;
 	slot->has_yielded = 0;
 	slot->first_release_at = 0;

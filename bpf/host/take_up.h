@@ -35,11 +35,24 @@ static __always_inline bool lx_may_run_on(struct task_struct *p, u32 cpu)
 }
 
 /*
+ * The task is the kernel's from now on, to run on that CPU: false if it was not in custody. A task that is given to the kernel again
+ * before it has run is passed over, and the kernel asks this CPU 32 times what else there is.
+ */
+static __always_inline bool lx_give(struct lx_slot *slot, u32 cpu)
+{
+	if (__sync_val_compare_and_swap(&slot->custody, LX_CUSTODY_HERE, LX_CUSTODY_GIVEN + cpu) == LX_CUSTODY_HERE)
+		return true;
+	LX_COUNT(retries);
+	return false;
+}
+
+/*
  * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now, or has just been
  * kept from that CPU: it comes back when it has run there for a moment, and that CPU is then told; or it leaves.
  */
-static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
+static __always_inline bool lx_insert(struct task_struct *p, struct lx_slot *slot, u32 cpu)
 {
+	bool may_run = lx_may_run_on(p, cpu);
 	u32 own = scx_bpf_task_cpu(p);
 
 	/*
@@ -51,7 +64,9 @@ static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
 		LX_COUNT(retries);
 		return false;
 	}
-	if (!lx_may_run_on(p, cpu)) {
+	if (!lx_give(slot, may_run ? cpu : own))
+		return false;
+	if (!may_run) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
 		return false;
 	}
@@ -74,14 +89,14 @@ static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct
 		return true;
 	}
 	/* Ordered after the decision, which the task's own enqueue looks at after it has set this. */
-	if (!__sync_fetch_and_add(&slot->custody, 0)) {
+	if (__sync_fetch_and_add(&slot->custody, 0) != LX_CUSTODY_HERE) {
 		LX_COUNT(retries);
 		return false;
 	}
 	p = bpf_task_from_pid(pid);
 	if (!p)
 		return false;
-	runs = lx_insert(p, cpu);
+	runs = lx_insert(p, slot, cpu);
 	bpf_task_release(p);
 	if (runs)
 		LX_COUNT(dispatches);

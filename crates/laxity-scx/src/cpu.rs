@@ -66,6 +66,8 @@ pub(crate) struct Cpu {
     /// When a bound kernel thread has left this CPU last.
     pub bound_left_at: u64,
     pub kept: (u64, u64),
+    /// Since when a bound kernel thread has waited here behind what is neither such a thread nor of a class above, if one does.
+    pub bound_waits_since_at: Option<u64>,
     /// When a request to the host that is under way has begun, in ns.
     pub asked_at: u64,
 }
@@ -100,6 +102,7 @@ impl Cpu {
             kept_since_at: None,
             bound_left_at: 0,
             kept: (0, 0),
+            bound_waits_since_at: None,
             asked_at: 0,
         }
     }

@@ -1,6 +1,6 @@
 //! What has to hold whenever nothing is under way, and over time.
 
-use crate::parts::{Class, Instance, SCHED_EXT, SLICE_INF};
+use crate::parts::{Class, Instance, SCHED_EXT, SLICE_INF, TICK_NS};
 use crate::raw::{CpuView, InstanceView, SlotView};
 use crate::thread::Task;
 use crate::world::{World, world};
@@ -11,6 +11,8 @@ pub(crate) const WATCHDOG_NS: u64 = 30_000_000_000;
 pub(crate) const BOUND_PERIOD_NS: u64 = 10_000_000;
 /// What a timer, a kick and a switch may take until they give way, in ns.
 const BOUND_SLACK_NS: u64 = 200_000;
+/// A bound kernel thread that has had its time has the CPU again with the next window, which a tick finds: within this, in ns.
+const BOUND_WAIT_NS: u64 = BOUND_PERIOD_NS + 2 * TICK_NS + BOUND_SLACK_NS;
 /// A bound kernel thread has its CPU again within this, in ns: others of its kind and SCHED_FIFO may go before it, which has a CPU for
 /// four times 700 ms at most.
 const BOUND_PATIENCE_NS: u64 = 3_500_000_000;
@@ -31,6 +33,7 @@ pub(crate) fn when_quiet() {
             for (index, &cpu) in instance.cpus.iter().enumerate() {
                 let keeps = found.is_kept_by_bound(w, index, cpu);
                 watch_the_bound(w, cpu, keeps);
+                watch_the_waiting(w, cpu);
             }
         });
     }
@@ -57,6 +60,28 @@ fn watch_the_bound(w: &mut World, cpu: usize, keeps: bool) {
     {
         w.fail(format!(
             "kernel threads have kept a job from CPU {cpu} for {kept_ns} ns of a window, and may for {bound_ns}"
+        ));
+    }
+}
+
+/// A bound kernel thread goes before jobs and background work again when its next window has begun.
+fn watch_the_waiting(w: &mut World, cpu: usize) {
+    let now = w.now;
+    let current = &w.tasks[w.cpus[cpu].current];
+    let is_behind = current.class >= Class::Ext && !current.is_bound();
+    let waiting = w.tasks.iter().find(|t| {
+        is_behind && t.class == Class::Ext && t.is_bound() && t.cpu == cpu && t.runnable_at.is_some()
+    });
+    let Some(waiting) = waiting else {
+        w.cpus[cpu].bound_waits_since_at = None;
+        return;
+    };
+    let (name, behind) = (waiting.name.clone(), current.name.clone());
+    let since = *w.cpus[cpu].bound_waits_since_at.get_or_insert(now);
+    if w.bound_ns.is_some() && now - since > BOUND_WAIT_NS {
+        w.fail(format!(
+            "{name} waits behind {behind} on CPU {cpu} for {} ns, and its window has begun",
+            now - since
         ));
     }
 }
