@@ -458,7 +458,7 @@ bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 	return false;
 }
 
-/* Does the work of the timers where there are none, and of the reserve, which is as coarse as
+/* Does the work of the timers where there are none or one could not be set, and of the reserve, which is as coarse as
  * sched_rt_runtime_us is. */
 void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 {
@@ -470,7 +470,8 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 	if (!c)
 		return;
 	in = lx_instance_of(c);
-	if (lx_bound_ticks(in, c, scx_bpf_task_cpu(p), now) || (in && lx_look_for_waiting(in, now)))
+	if (lx_bound_ticks(in, c, scx_bpf_task_cpu(p), now) ||
+	    (in && (lx_look_for_waiting(in, now) || (has_timers && lx_lacks_timer(in, c->index)))))
 		scx_bpf_task_set_slice(p, 0);
 	if (c->running == LX_NONE) {
 		lx_tick_background(c, p, now);
