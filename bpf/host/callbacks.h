@@ -188,6 +188,8 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	bool is_member;
 
+	/* Before anything else: what the verifier follows here, it follows once. */
+	lx_release_untimed(cpu);
 	if (lx_is_asked_in_vain(cpu) || lx_dispatch_bound(cpu, ran, ran_bound))
 		return;
 	is_member = ran && lx_real_time_now(ran);

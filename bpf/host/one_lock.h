@@ -285,7 +285,7 @@ static __noinline int lx_release_pending(struct lx_instance *in)
 	return groups;
 }
 
-/* Releases what is due though its timer could not be set. */
+/* A CPU is about to decide: releases what is due though its timer could not be set. */
 LX_ONCE int lx_release_untimed(u32 cpu)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -294,7 +294,7 @@ LX_ONCE int lx_release_untimed(u32 cpu)
 	u64 due_at;
 	int released;
 
-	if (!in)
+	if (!in || !lx_lacks_timer(in, c->index))
 		return 0;
 	due_at = lx_next_instant(in);
 	if (due_at > begin_at)
@@ -305,11 +305,11 @@ LX_ONCE int lx_release_untimed(u32 cpu)
 	return released;
 }
 
-/* Releases are the timer's, and a CPU's only where that could not be set. */
+/* No CPU decides for others here. */
 static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
 {
-	if (lx_lacks_timer(in, c->index))
-		lx_release_untimed(lx_kernel_cpu(in, c->index));
+	(void)in;
+	(void)c;
 }
 
 /* Releases are the timer's, whatever a CPU does. */

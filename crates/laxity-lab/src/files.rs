@@ -319,7 +319,7 @@ fn of_set(set: &TaskSet) -> String {
         "`{}`, {}{beside}, utilization {:.3}",
         set.name(),
         plural(set.tasks().len(), "task"),
-        set.utilization().to_f64()
+        set.load().nearest_f64()
     )
 }
 

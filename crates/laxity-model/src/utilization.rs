@@ -132,6 +132,21 @@ impl LoadSum {
         self.cmp_ratio(cpus, 1).is_gt()
     }
 
+    /// Compares with any share, exactly.
+    pub fn cmp_to(&self, bound: &Utilization) -> Ordering {
+        let (numerator, denominator) = (bound.0.numer(), bound.0.denom());
+        // The bound is in [floor, floor + 1) units of 2^-64.
+        let floor = (numerator << 64u32) / denominator;
+        if BigInt::from(self.floor_q64) > floor {
+            return Ordering::Greater;
+        }
+        if BigInt::from(self.floor_q64 + self.gap_q64()) <= floor {
+            return Ordering::Less;
+        }
+        let sum = self.fraction();
+        (BigInt::from(sum.numerator) * denominator).cmp(&(BigInt::from(sum.denominator) * numerator))
+    }
+
     /// Compares this sum and another together with `numerator / denominator`, exactly. Panics if the denominator is zero.
     pub fn cmp_ratio_with(&self, other: &LoadSum, numerator: u64, denominator: u64) -> Ordering {
         let exact = || Fraction::sum(&[self.fraction(), other.fraction()]);
@@ -198,8 +213,13 @@ impl LoadSum {
         level.pop().unwrap_or_else(|| share(&(0, 1)))
     }
 
-    /// The float nearest to the exact sum, as [`Utilization::to_f64`] says it of [`LoadSum::exact`], a hundred times as fast.
+    /// The float nearest to the exact sum, as [`Utilization::to_f64`] says it of [`LoadSum::exact`]: the bounds have the same one, or
+    /// the fraction is added up.
     pub fn nearest_f64(&self) -> f64 {
+        let least = to_f64_q64(self.floor_q64);
+        if least.to_bits() == to_f64_q64(self.floor_q64 + self.gap_q64()).to_bits() {
+            return least;
+        }
         let sum = self.fraction();
         Ratio::new_raw(BigInt::from(sum.numerator), BigInt::from(sum.denominator))
             .to_f64()
@@ -207,10 +227,22 @@ impl LoadSum {
     }
 
     /// The sum as a float: for showing and plotting, never for a verdict.
-    #[expect(clippy::cast_precision_loss, reason = "for display only")]
     pub fn to_f64(&self) -> f64 {
-        self.floor_q64 as f64 / 2f64.powi(64)
+        to_f64_q64(self.floor_q64)
     }
+}
+
+impl fmt::Display for LoadSum {
+    /// As [`Utilization`] shows the exact sum.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.*}", f.precision().unwrap_or(4), self.nearest_f64())
+    }
+}
+
+/// The float nearest to so many units of 2^-64.
+#[expect(clippy::cast_precision_loss, reason = "the nearest float is what is asked for")]
+fn to_f64_q64(units: u128) -> f64 {
+    units as f64 / 2f64.powi(64)
 }
 
 /// Compares a sum in `[floor, floor + gap)` units of 2^-64 with a ratio; asks for the fraction only if that does not tell.
@@ -330,6 +362,9 @@ mod tests {
             let (a, b) = (sum_of(&a), sum_of(&b));
             prop_assert_eq!(a.cmp_ratio(n, d), a.exact().cmp(&Utilization::ratio(n, d)));
             prop_assert_eq!(a.cmp_sum(&b), a.exact().cmp(&b.exact()));
+            prop_assert_eq!(a.cmp_to(&b.exact()), a.exact().cmp(&b.exact()));
+            prop_assert_eq!(a.cmp_to(&a.exact()), Ordering::Equal);
+            prop_assert_eq!(a.to_string(), a.exact().to_string());
             prop_assert_eq!(a.nearest_f64().to_bits(), a.exact().to_f64().to_bits());
             let times = |sum: &LoadSum, factor: u64| sum.exact().times(&Utilization::whole(factor));
             for (factor, other) in [(d, n + 1), (n + 1, n + 1), (u64::MAX, u64::MAX - n), (u64::MAX, 1)] {

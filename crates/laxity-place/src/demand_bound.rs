@@ -64,7 +64,7 @@ fn demand_within<'i, 'a: 'i>(
         Ok(left) => rest.cmp_ratio(left, denominator) != Ordering::Greater,
         Err(_) => {
             let left = BigRational::from_integer(left.into()) / BigRational::from_integer(denominator.into());
-            rest.exact() <= Utilization::from(left)
+            rest.cmp_to(&Utilization::from(left)).is_le()
         }
     }
 }

@@ -4,7 +4,6 @@ use crate::order::Item;
 use crate::packing::{Packed, pack};
 use crate::{Fallback, Fit, Method, Overload, Packing, Request};
 use laxity_model::{Diagnostic, LoadSum, Utilization, cpus_named};
-use std::cmp::Ordering;
 
 /// More bins than this are summarised in a message.
 const BINS_LISTED_MAX: usize = 8;
@@ -204,16 +203,7 @@ fn whole_set(request: &Request) -> (f64, bool) {
     let mut total = LoadSum::new();
     request.items().iter().for_each(|item| total.add(item.work, request.fit().window(item.task)));
     let capacity = request.capacities().total();
-    let exceeds = match u64s(&capacity) {
-        Some((numerator, denominator)) => total.cmp_ratio(numerator, denominator) == Ordering::Greater,
-        None => total.exact() > capacity,
-    };
-    (total.to_f64(), exceeds)
-}
-
-fn u64s(value: &Utilization) -> Option<(u64, u64)> {
-    use num_traits::ToPrimitive;
-    Some((value.as_rational().numer().to_u64()?, value.as_rational().denom().to_u64()?))
+    (total.to_f64(), total.cmp_to(&capacity).is_gt())
 }
 
 /// How many heuristics may be tried for the sake of a hint.

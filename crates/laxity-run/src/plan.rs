@@ -36,6 +36,7 @@ use laxity_model::{
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::fmt;
 
 /// How cells are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -392,10 +393,10 @@ fn check_total(total: &LoadSum, cell: &Cell, cpus: u64, limits: KernelLimits) ->
         Some(_) => "the kernel's limit (sched_rt_runtime_us)",
         None => "what laxity leaves them (95 %, as sched_rt_runtime_us sets no limit)",
     };
-    Err(above(cell, cell.tasks.len(), &total.exact(), bound, &limit))
+    Err(above(cell, cell.tasks.len(), total, bound, &limit))
 }
 
-fn above(cell: &Cell, tasks: usize, needed: &Utilization, bound: &str, limit: &Utilization) -> Diagnostic {
+fn above(cell: &Cell, tasks: usize, needed: &dyn fmt::Display, bound: &str, limit: &Utilization) -> Diagnostic {
     Diagnostic::usage(format!(
         "CPUs {}: the budgets of their {tasks} tasks need {needed:.3} CPUs, above {bound} of {limit:.3}",
         cell.cpus

@@ -102,7 +102,7 @@ fn is_beyond(set: &TaskSet, factor: u64, platform: &Platform, guarantee: Guarant
         Utilization::ratio(core.speed.numerator().into(), core.speed.denominator().into())
     };
     let capacity = platform.cores().iter().fold(Utilization::zero(), |sum, core| sum.plus(&speed(core)));
-    load.exact() > capacity
+    load.cmp_to(&capacity).is_gt()
 }
 
 /// A factor that is proven while the next is not: 0 if the first is not.

@@ -57,7 +57,7 @@ impl PlacedSet {
         tasks.iter().for_each(|&task| load.add_ratio(self.tasks[task].wcet_ns, self.tasks[task].period_ns));
         let cpus = laxity_model::plural(u64::from(*processors), "CPU");
         let exceeds = load.exceeds(u64::from(*processors));
-        exceeds.then(|| format!("utilization {} exceeds {cpus}", load.exact()))
+        exceeds.then(|| format!("utilization {load} exceeds {cpus}"))
     }
 
     /// The set under a scheduler, in places that were found for it, below these servers.

@@ -47,7 +47,7 @@ pub fn check_load(cases: &Cases<'_>, settings: &Settings) -> Result<()> {
             return Err(Diagnostic::usage(format!(
                 "task set `{}`: its utilization {} exceeds the {cores} CPUs used ({})",
                 set.name(),
-                set.utilization(),
+                set.load(),
                 placement.platform.cpus()
             ))
             .hint("use more CPUs or less load, or run it overloaded with --overload least-loaded"));

@@ -17,13 +17,13 @@ pub fn check_capacity(set: &TaskSet, scheduler: &impl Scheduled, placing: &Placi
     } else {
         placing.capacity(scope, dedicated)?
     };
-    if placing.overload != Overload::Refuse || set.utilization() <= capacity {
+    if placing.overload != Overload::Refuse || set.load().cmp_to(&capacity).is_le() {
         return Ok(());
     }
     let without = if dedicated { ", without those that run no task" } else { "" };
     Err(Diagnostic::usage(format!(
         "its utilization {} exceeds what the CPUs of platform `{}` can do: {capacity}{without}",
-        set.utilization(),
+        set.load(),
         placing.platform.name()
     ))
     .hint("use more CPUs (--cpus N) or less load, or simulate it overloaded with --overload least-loaded"))

@@ -120,7 +120,7 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
     let bin = PlacedBin {
         cpus: cpus.clone(),
         tasks: set.real_time().map(|(_, task)| task.name.clone()).collect(),
-        load: set.utilization().to_string(),
+        load: set.load().to_string(),
     };
     let tasks = set.real_time().map(|(id, _)| id).collect();
     let record = PlacementRecord {

@@ -32,7 +32,7 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
         "{}: {}, utilization {:.4}, {} of platform `{}`\n{}",
         set.name(),
         plural(tasks, "real-time task"),
-        set.utilization(),
+        set.load(),
         plural(answer.cores, "CPU"),
         answer.platform,
         verdicts(schedulers, width)
