@@ -396,7 +396,13 @@ fn check_total(total: &LoadSum, cell: &Cell, cpus: u64, limits: KernelLimits) ->
     Err(above(cell, cell.tasks.len(), total, bound, &limit))
 }
 
-fn above(cell: &Cell, tasks: usize, needed: &dyn fmt::Display, bound: &str, limit: &Utilization) -> Diagnostic {
+fn above(
+    cell: &Cell,
+    tasks: usize,
+    needed: &impl fmt::Display,
+    bound: &str,
+    limit: &Utilization,
+) -> Diagnostic {
     Diagnostic::usage(format!(
         "CPUs {}: the budgets of their {tasks} tasks need {needed:.3} CPUs, above {bound} of {limit:.3}",
         cell.cpus
