@@ -37,6 +37,8 @@ pub(crate) struct Cpu {
     /// The class above has it, and the scheduler has been told.
     pub released: bool,
     pub keeps: bool,
+    /// Its task has risen to a class above, and the CPU has not called the scheduler since.
+    pub has_risen: bool,
     pub local: VecDeque<TaskId>,
     /// As the host has looked at it last.
     pub run_queue: Box<RunQueue>,
@@ -82,6 +84,7 @@ impl Cpu {
             is_idle: true,
             released: false,
             keeps: false,
+            has_risen: false,
             local: VecDeque::new(),
             run_queue: Box::default(),
             above: Vec::new(),

@@ -78,6 +78,7 @@ pub(crate) fn dispatch_dequeue(task: TaskId) {
         Some(Queue::Local(cpu)) => world(|w| {
             w.cpus[cpu].local.retain(|&other| other != task);
             w.tasks[task].queue = None;
+            w.tasks[task].is_behind_risen = false;
         }),
         Some(Queue::Global) => leave_shared(GLOBAL, task),
         Some(Queue::User(id)) => leave_shared(id, task),

@@ -127,7 +127,18 @@ fn pick_next(cpu: usize, prev: TaskId) -> TaskId {
         dispatch::balance(cpu);
     }
     let next = pick_above(cpu, prev).or_else(|| ext::pick(cpu)).unwrap_or_else(|| pick_idle(cpu));
+    let has_risen = world(|w| std::mem::take(&mut w.cpus[cpu].has_risen));
     if next == prev {
+        // `cpu_release` is called where a task of this class is put back for one above. One that has risen while it had the CPU, as when a
+        // dispatch has the run queue unlocked, goes on without that: what a dispatch has fetched stays behind it, and Linux 6.18 has no
+        // other call that gives it back.
+        if has_risen {
+            world(|w| {
+                for task in w.cpus[cpu].local.clone() {
+                    w.tasks[task].is_behind_risen = true;
+                }
+            });
+        }
         return next;
     }
     match world(|w| w.tasks[prev].class) {
@@ -277,7 +288,10 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
         world(|w| moment_ends(w, task));
     }
     if is_current {
-        world(|w| switches(w, cpu, after));
+        world(|w| {
+            w.cpus[cpu].has_risen = before == Class::Ext && after < Class::Ext;
+            switches(w, cpu, after);
+        });
     }
     if is_current && after == Class::Ext {
         ext::set_next(cpu, task);

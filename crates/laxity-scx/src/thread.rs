@@ -21,6 +21,8 @@ pub(crate) struct Task {
     /// The CPU that takes it from a queue, and the one to whose own queue it goes next.
     pub holding: Option<usize>,
     pub sticky: Option<usize>,
+    /// It waits in a CPU's own queue behind what has risen to a class above there, and nothing has said so.
+    pub is_behind_risen: bool,
     /// Where it is dispatched to directly, with which flags.
     pub direct: Option<(u64, u64)>,
     /// Since when it can run and does not, in ns.
@@ -99,6 +101,7 @@ impl Task {
             queue: None,
             holding: None,
             sticky: None,
+            is_behind_risen: false,
             direct: None,
             runnable_at: None,
             fair_slice_ns: 0,

@@ -258,8 +258,8 @@ fn described(w: &World, slot: SlotView) -> String {
     let task = w.tasks.iter().rev().find(|t| t.raw.pid.unsigned_abs() == slot.pid && !t.is_freed);
     task.map_or(format!("{slot:?}"), |t| {
         format!(
-            "linked is {} on CPU {}: {slot:?}, {:?}, queue {:?}, on a CPU {}",
-            t.name, t.cpu, t.custody, t.queue, t.raw.on_cpu
+            "linked is {} on CPU {}, where {} runs: {slot:?}, {:?}, queue {:?}, on a CPU {}",
+            t.name, t.cpu, w.tasks[w.cpus[t.cpu].current].name, t.custody, t.queue, t.raw.on_cpu
         )
     })
 }
@@ -280,6 +280,8 @@ fn can_run(w: &World, slot: SlotView) -> bool {
                 && t.raw.policy == SCHED_EXT
                 && t.raw.migration_disabled == 0
                 && !has_a_moment(t)
+                // No other CPU can have it before that one is free (`schedule.rs`).
+                && !t.is_behind_risen
         })
 }
 
