@@ -290,6 +290,20 @@ void BPF_STRUCT_OPS(on_dequeue, struct task_struct *p, u64 deq_flags)
 		__sync_val_compare_and_swap(&lx_slot(in, member->index)->custody, LX_CUSTODY_HERE, LX_CUSTODY_NONE);
 }
 
+/*
+ * What the CPU does for others, as a task begins there. A call that changes the scheduling of a task which runs says so, too, on whichever
+ * CPU that call is: the lists, timers and interrupts of that one are others, so this CPU is asked to do it itself.
+ */
+static __always_inline void lx_serve_as_it_runs(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu)
+{
+	if (cpu == bpf_get_smp_processor_id()) {
+		lx_serve(in, c);
+		lx_arm_if_asked(in, c->index);
+	} else if (lx_serves(in, c->index) && (lx_has_to_serve(in) || lx_next_instant(in) < LX_READ(in->armed_at))) {
+		lx_kick_cpu(cpu);
+	}
+}
+
 void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 {
 	u32 cpu = scx_bpf_task_cpu(p);
@@ -319,8 +333,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, bpf_ktime_get_ns(),
 			      is_bound ? LX_OTHER_KERNEL : c->gave_way,
 			      LX_NONE, p->pid, LX_NONE, p->pid);
-	lx_serve(in, c);
-	lx_arm_if_asked(in, c->index);
+	lx_serve_as_it_runs(in, c, cpu);
 	member = lx_real_time_now(p);
 	if (member && member->instance == c->instance) {
 		u64 now = bpf_ktime_get_ns();

@@ -124,6 +124,7 @@ extern "C" fn lx_scx_timer_start(timer: usize, at: u64, _flags: u64) -> i64 {
         timer.due_at = Some(at);
         timer.cpu = here;
     });
+    say(|w| format!("sets timer {} of {:#x} to {at}", w.timers[&timer].key, w.timers[&timer].map));
     0
 }
 
