@@ -60,12 +60,19 @@ pub(crate) fn is_sent(w: &mut World, task: TaskId, queue: u64, slice_ns: u64) {
     note(w, pid, Note::Moment(moment));
 }
 
-/// A system call has the thread in its hands: no CPU that should run it finds it until it is put back.
-pub(crate) fn is_handled(w: &mut World, task: TaskId) {
+/// A system call has the thread in its hands: no CPU that should run it finds it until it is put back. That moment, by its number.
+pub(crate) fn is_handled(w: &mut World, task: TaskId) -> usize {
     let (cpu, from_ns, pid) = (w.tasks[task].cpu, w.now, w.tasks[task].raw.pid.unsigned_abs());
     let moment = w.recorder.moments.len();
     w.recorder.moments.push(Moment { task, cpu, from_ns, to_ns: None });
     note(w, pid, Note::Moment(moment));
+    moment
+}
+
+/// The call has put it back: that moment is over, and no other. The host may have sent it for one meanwhile.
+pub(crate) fn is_put_back(w: &mut World, moment: usize) {
+    let now = w.now;
+    w.recorder.moments[moment].to_ns.get_or_insert(now);
 }
 
 /// The thread has left a CPU, or may stay there: its moment is over.

@@ -7,7 +7,7 @@ use crate::parts::{
     Class, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, Lock, SLICE_DFL, State, TaskId, WAKE_FORK,
     WAKE_TTWU, Wait,
 };
-use crate::recorder::{is_handled, moment_ends, switches};
+use crate::recorder::{is_handled, is_put_back, moment_ends, switches};
 use crate::world::{resched, say, world};
 use crate::{dispatch, ext};
 
@@ -265,7 +265,9 @@ pub(crate) fn tick(cpu: usize) {
 pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
     let (on_rq, is_current) = world(|w| (w.tasks[task].on_rq, w.cpus[cpu].current == task));
     if on_rq && !is_current {
-        world(|w| is_handled(w, task));
+        world(|w| {
+            is_handled(w, task);
+        });
     }
     if on_rq {
         dequeue(cpu, task, DEQ_SAVE);
@@ -281,11 +283,18 @@ pub(crate) fn change(cpu: usize, task: TaskId, change: impl FnOnce()) {
         callback(Callback("enable", Some(task), 0), |ops| (ops.enable)(raw(task)));
         set_cpumask(task);
     }
+    // What it was sent for before is void; what it is sent for from here on is not.
+    let handled = (on_rq && !is_current).then(|| {
+        world(|w| {
+            moment_ends(w, task);
+            is_handled(w, task)
+        })
+    });
     if on_rq {
         enqueue(cpu, task, ENQ_RESTORE);
     }
-    if on_rq && !is_current {
-        world(|w| moment_ends(w, task));
+    if let Some(moment) = handled {
+        world(|w| is_put_back(w, moment));
     }
     if is_current {
         world(|w| {
