@@ -59,8 +59,8 @@ static __always_inline bool lx_start_timer(struct bpf_timer *timer, u64 due_at)
 
 /*
  * Sets the timer to the earliest pending instant. Two CPUs may do so at once, and the one with the later instant
- * last: so each looks again at what is pending after it has set the timer. If it cannot be set, CPUs try again when they decide
- * (lx_arm_if_asked), and release what is due then: a busy one at its next tick (lx_lacks_timer), this one at once if it idles.
+ * last: so each looks again at what is pending after it has set the timer. If it cannot be set, this CPU decides once more, and
+ * tries again then (lx_arm_if_asked).
  */
 static __noinline void lx_arm(struct lx_instance *in)
 {
@@ -76,7 +76,7 @@ static __noinline void lx_arm(struct lx_instance *in)
 			return;
 		if (!lx_start_timer(&in->timer, due_at)) {
 			in->armed_at = LX_NEVER;
-			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_IDLE);
+			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 			return;
 		}
 		__sync_fetch_and_add(&in->armed_at, 0);
@@ -94,16 +94,10 @@ static __always_inline bool lx_serves(struct lx_instance *in, u32 index)
 	return dedicated == LX_NONE || dedicated == index || LX_READ(in->dedicated_is_taken);
 }
 
-/* Whether an instant is pending for which no timer is set, and that CPU could set it. */
-static __always_inline bool lx_lacks_timer(struct lx_instance *in, u32 index)
-{
-	return lx_next_instant(in) < LX_READ(in->armed_at) && lx_serves(in, index);
-}
-
 /* A release whose interrupt another CPU wants this one to take: it was kicked for that (lx_act_all). */
 static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
 {
-	if (lx_lacks_timer(in, index))
+	if (lx_next_instant(in) < LX_READ(in->armed_at) && lx_serves(in, index))
 		lx_arm(in);
 }
 

@@ -188,8 +188,6 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	bool is_member;
 
-	/* Before anything else: what the verifier follows here, it follows once. */
-	lx_release_untimed(cpu);
 	if (lx_is_asked_in_vain(cpu) || lx_dispatch_bound(cpu, ran, ran_bound))
 		return;
 	is_member = ran && lx_real_time_now(ran);
@@ -473,7 +471,7 @@ bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 	return false;
 }
 
-/* Does the work of the timers where there are none or one could not be set, and of the reserve, which is as coarse as
+/* Does the work of the timers where there are none, and of the reserve, which is as coarse as
  * sched_rt_runtime_us is. */
 void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 {
@@ -485,8 +483,7 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 	if (!c)
 		return;
 	in = lx_instance_of(c);
-	if (lx_bound_ticks(in, c, scx_bpf_task_cpu(p), now) ||
-	    (in && (lx_look_for_waiting(in, now) || (has_timers && lx_lacks_timer(in, c->index)))))
+	if (lx_bound_ticks(in, c, scx_bpf_task_cpu(p), now) || (in && lx_look_for_waiting(in, now)))
 		scx_bpf_task_set_slice(p, 0);
 	if (c->running == LX_NONE) {
 		lx_tick_background(c, p, now);

@@ -285,26 +285,6 @@ static __noinline int lx_release_pending(struct lx_instance *in)
 	return groups;
 }
 
-/* A CPU is about to decide: releases what is due though its timer could not be set. */
-LX_ONCE int lx_release_untimed(u32 cpu)
-{
-	struct lx_host_cpu *c = lx_host_cpu(cpu);
-	struct lx_instance *in = c ? lx_instance_of(c) : NULL;
-	u64 begin_at = bpf_ktime_get_ns();
-	u64 due_at;
-	int released;
-
-	if (!in || !lx_lacks_timer(in, c->index))
-		return 0;
-	due_at = lx_next_instant(in);
-	if (due_at > begin_at)
-		return 0;
-	released = lx_release_pending(in);
-	if (released && (lx_tracing(LX_TRACE_EVENTS) || lx_sampling()))
-		lx_trace_released(due_at, begin_at);
-	return released;
-}
-
 /* No CPU decides for others here. */
 static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
 {

@@ -112,12 +112,6 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 	}
 }
 
-/* A CPU that serves releases what is due, with or without a timer. */
-static __always_inline void lx_release_untimed(u32 cpu)
-{
-	(void)cpu;
-}
-
 /*
  * The timer has interrupts on: it makes its CPU, or the dedicated one, call serve, which has them off; or one in its place, if a class
  * above has that. Releases none itself.

@@ -77,8 +77,7 @@ pub(crate) fn settings(w: &mut World, kind: Kind) -> Settings {
         budget_mode: if kind == Kind::Overloaded { 0 } else { u32::try_from(w.below(3)).expect("few") },
         batching: u32::try_from(w.below(2)).expect("few"),
         sockets: 1 + u32::try_from(w.below(2)).expect("few"),
-        // One timer of eight is refused, or every one.
-        timers_refused: if kind == Kind::Hostile && w.below(8) == 0 { [8, 1][w.below(2)] } else { 0 },
+        timers_refused: if kind == Kind::Hostile && w.below(8) == 0 { 8 } else { 0 },
         bound_runtime_ns: [200 * US, 500 * US, 2 * MS][w.below(3)],
     }
 }
