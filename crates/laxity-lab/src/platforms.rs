@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// More CPUs than this are not simulated.
-const SIMULATED_CPUS_MAX: u32 = 1024;
+const SIMULATED_CPUS_MAX: u32 = 4096;
 
 /// Which CPUs; by default all of this machine that laxity may use.
 #[derive(Debug, Clone)]

@@ -210,6 +210,11 @@ impl Platform {
         &self.cores
     }
 
+    /// The CPU of that number, if there is one.
+    pub fn core(&self, cpu: u32) -> Option<&Core> {
+        self.cores.binary_search_by_key(&cpu, |core| core.cpu).ok().map(|place| &self.cores[place])
+    }
+
     /// All caches.
     pub fn caches(&self) -> &[Cache] {
         &self.caches
@@ -275,7 +280,7 @@ impl Platform {
 
     /// The speed of all these CPUs; nothing if they differ. Of none, 1.
     pub fn one_speed(&self, cpus: &CpuList) -> Option<Speed> {
-        let mut speeds = self.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed);
+        let mut speeds = cpus.iter().filter_map(|cpu| self.core(cpu)).map(|core| core.speed);
         let first = speeds.next().unwrap_or(Speed::UNIT);
         speeds.all(|speed| speed == first).then_some(first)
     }

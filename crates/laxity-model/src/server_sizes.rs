@@ -89,7 +89,7 @@ impl ServerSizes {
     /// The server of a CPU of the platform, with a budget by its speed.
     pub fn on(&self, platform: &Platform, cpu: u32) -> DeferrableServer {
         let size = self.0.iter().rev().find(|choice| choice.covers(cpu)).map(|choice| choice.size);
-        let core = platform.cores().iter().find(|core| core.cpu == cpu);
+        let core = platform.core(cpu);
         match (size, core) {
             (Some(size), Some(core)) => size.on(platform, core.speed),
             _ => DeferrableServer::NONE,

@@ -15,7 +15,7 @@ impl Bin {
     /// The bin made of some of a platform's CPUs. An error if it is empty or names CPUs outside the platform.
     pub fn new(platform: &Platform, cpus: CpuList) -> Result<Self> {
         let speeds: Vec<Speed> =
-            platform.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed).collect();
+            cpus.iter().filter_map(|cpu| platform.core(cpu)).map(|core| core.speed).collect();
         if speeds.len() != cpus.len() {
             return Err(Diagnostic::usage(format!(
                 "CPUs {cpus} are not all CPUs of the platform, which has {}",

@@ -9,6 +9,7 @@ use laxity_model::{
     Reserve, Result, Scope, Task, TaskSet, cpus_named,
 };
 use laxity_policy::Table;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Everything that determines a simulation, to the byte.
@@ -227,25 +228,23 @@ impl<'a> Setup<'a> {
 
     fn check_cells(&self) -> Result<()> {
         let mut homes = vec![0usize; self.set.tasks().len()];
-        let mut taken = CpuList::default();
+        let cpus = self.platform.cpus();
+        let mut taken = BTreeSet::new();
         for cell in &self.cells {
-            if !cell.cpus.is_subset(&self.platform.cpus()) {
+            if !cell.cpus.is_subset(&cpus) {
                 return Err(Diagnostic::usage(format!(
                     "a cell has {} but platform `{}` has only {}",
                     cpus_named(&cell.cpus),
                     self.platform.name(),
-                    cpus_named(self.platform.cpus())
+                    cpus_named(cpus)
                 ))
                 .hint("use CPUs of the platform"));
             }
-            if !taken.intersection(&cell.cpus).is_empty() {
-                return Err(Diagnostic::usage(format!(
-                    "in two cells: {}",
-                    cpus_named(taken.intersection(&cell.cpus))
-                ))
-                .hint("cells must not share CPUs"));
+            let shared: CpuList = cell.cpus.iter().filter(|&cpu| !taken.insert(cpu)).collect();
+            if !shared.is_empty() {
+                return Err(Diagnostic::usage(format!("in two cells: {}", cpus_named(shared)))
+                    .hint("cells must not share CPUs"));
             }
-            taken = taken.iter().chain(cell.cpus.iter()).collect();
             let needed = if self.scheduler.policy.dedicates_a_core() { 2 } else { 1 };
             if cell.cpus.len() < needed && !cell.tasks.is_empty() {
                 return Err(Diagnostic::usage(format!(

@@ -6,7 +6,7 @@ use super::{Analysed, Asked, Judgement, Placed};
 use crate::overheads::{Overheads, working_sets_of};
 use crate::{AnalysedCell, SporadicTask};
 use laxity_model::{DeferrableServer, Speed, TaskSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell, before it is known which tasks it has.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +38,8 @@ impl TestedCells {
     pub fn of(scheduler: Analysed, set: &TaskSet, cells: Vec<EmptyCell>, asked: Asked) -> Self {
         let tasks = SporadicTask::of_set(set);
         let slower = |speed: Speed| tasks.iter().map(|task| task.at_speed(speed)).collect();
-        let at_speed =
-            cells.iter().filter_map(|cell| cell.speed).map(|speed| (speed, slower(speed))).collect();
+        let speeds: BTreeSet<Speed> = cells.iter().filter_map(|cell| cell.speed).collect();
+        let at_speed = speeds.into_iter().map(|speed| (speed, slower(speed))).collect();
         TestedCells {
             scheduler,
             asked,

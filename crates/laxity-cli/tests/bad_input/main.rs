@@ -250,9 +250,9 @@ fn wrong_options_of_simulations_are_refused() {
         ("--scheduler", "fpp:fp", &["task `a` has no priority", "fpp:fp", "`:rm`"]),
         ("--scheduler", "g-rm,c-fp", &["task `a` has no priority", "`c-fp`", "priority = NUMBER"]),
         ("--scheduler", "p-gsn-edf-di", &["dedicates", "two CPUs", "--clusters"]),
-        ("--cpus", "0", &["--cpus `0`", "1 to 1024"]),
-        ("--cpus", "1025", &["--cpus `1025`", "1 to 1024"]),
-        ("--cpus", "0,2000", &["--cpus `0,2000`", "too high"]),
+        ("--cpus", "0", &["--cpus `0`", "1 to 4096"]),
+        ("--cpus", "4097", &["--cpus `4097`", "1 to 4096"]),
+        ("--cpus", "0,5000", &["--cpus `0,5000`", "too high"]),
         ("--cpus", "many", &["--cpus", "`many`"]),
         ("--clusters", "0-99", &["--clusters `0-99`", "outside"]),
         ("--duration", "0s", &["--duration", "release jobs for some time"]),
@@ -326,7 +326,7 @@ fn wrong_options_of_place_are_refused() {
         ("--limit", "-0.5", &["`-0.5`", "above 0"]),
         ("--fit", "size", &["`size`", "utilization", "dbf"]),
         ("--placement", "best", &["`best`", "wfd"]),
-        ("--cpus", "9999", &["--cpus `9999`", "1 to 1024"]),
+        ("--cpus", "9999", &["--cpus `9999`", "1 to 4096"]),
     ] {
         bench.refuses(&["place", "s.toml", option, value], names);
     }

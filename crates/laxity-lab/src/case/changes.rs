@@ -92,7 +92,7 @@ impl ChangeAt {
             Action::Demote(name) => What::Demote { task: task(name)? },
             Action::Leave(name) => What::Leave { task: task(name)? },
             &Action::Resize(cpu, size) => {
-                let core = platform.cores().iter().find(|core| core.cpu == cpu).ok_or_else(|| {
+                let core = platform.core(cpu).ok_or_else(|| {
                     Diagnostic::usage(format!("--at {self}: platform `{}` has no CPU {cpu}", platform.name()))
                         .hint("name a CPU of the platform")
                 })?;

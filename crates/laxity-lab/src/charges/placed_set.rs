@@ -70,6 +70,7 @@ impl PlacedSet {
         sizes: &ServerSizes,
     ) -> Result<Self, Failed> {
         let mut tasks = SporadicTask::of_set(set);
+        let real_time: Vec<usize> = set.real_time().map(|(id, _)| id).collect();
         let (mut cells, mut servers) = (Vec::with_capacity(placed.cells.len()), Vec::new());
         for cell in &placed.cells {
             let running = running(scheduler, &cell.cpus);
@@ -84,7 +85,7 @@ impl PlacedSet {
                 if affinity.is_some_and(|allowed| !running.is_subset(allowed)) {
                     return Err(Failed { assumption: NO_AFFINITY, task: Some(id), fix: None });
                 }
-                let number = set.real_time().take_while(|&(other, _)| other < id).count();
+                let number = real_time.partition_point(|&other| other < id);
                 tasks[number].wcet_ns = speed.time_for(tasks[number].wcet_ns);
                 numbers.push(number);
             }

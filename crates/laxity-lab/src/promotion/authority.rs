@@ -305,7 +305,7 @@ impl Authority {
     }
 
     fn speed_of(&self, cpu: u32) -> Option<Speed> {
-        self.platform.cores().iter().find(|core| core.cpu == cpu).map(|core| core.speed)
+        self.platform.core(cpu).map(|core| core.speed)
     }
 
     fn resize(&mut self, scheduler: &Scheduler, cpu: u32, size: ServerSize) -> Result<OrderOutcome> {
