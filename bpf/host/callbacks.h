@@ -103,20 +103,6 @@ static __always_inline bool lx_has_to_decide(struct lx_instance *in, struct lx_h
 	return LX_READ(slot->yielded) || lx_standing_is_apart(LX_READ(slot->standing));
 }
 
-/* Whether the job that this CPU has decided for waits behind what runs: a task that has come from a class above brings its slice. */
-static __always_inline bool lx_is_in_the_way(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu)
-{
-	u32 scheduled = LX_READ(lx_cpu(&in->state, c->index)->scheduled);
-
-	u32 custody;
-
-	if (scheduled == LX_NONE || c->gave_way != LX_OTHER_IDLE)
-		return false;
-	/* What was given to another CPU comes back by itself, and asks for this one then. */
-	custody = LX_READ(lx_slot(in, scheduled)->custody);
-	return custody == LX_CUSTODY_HERE || custody == LX_CUSTODY_GIVEN + cpu;
-}
-
 /*
  * The CPU has decided. Where it looked for background work it may have dropped the kernel's lock, and what asked for a decision then is
  * forgotten when the kernel goes on: it asks itself.

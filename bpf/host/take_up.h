@@ -103,4 +103,17 @@ static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct
 	return runs;
 }
 
+/* Whether the job that this CPU has decided for waits behind what runs: a task that has come from a class above brings its slice. */
+static __always_inline bool lx_is_in_the_way(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu)
+{
+	u32 scheduled = LX_READ(lx_cpu(&in->state, c->index)->scheduled);
+	u32 custody;
+
+	if (scheduled == LX_NONE || c->gave_way != LX_OTHER_IDLE)
+		return false;
+	/* What was given to another CPU comes back by itself, and asks for this one then. */
+	custody = LX_READ(lx_slot(in, scheduled)->custody);
+	return custody == LX_CUSTODY_HERE || custody == LX_CUSTODY_GIVEN + cpu;
+}
+
 #endif
