@@ -11,7 +11,7 @@ use laxity_model::{
 };
 use laxity_sim::costs::{Costs, read_costs};
 use laxity_study::{Changes, Judging, Study, read_overheads};
-use laxity_trace::MANIFEST_FILE;
+use laxity_trace::{Digested, MANIFEST_FILE};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -343,8 +343,7 @@ fn of_study(path: &Path) -> Result<String> {
 }
 
 fn of_results(path: &Path) -> Result<String> {
-    let results = laxity_trace::load(path)?;
-    let jobs: usize = results.runs.iter().map(|run| run.jobs.len()).sum();
+    let Digested { results, jobs, .. } = laxity_trace::load_digested(path)?;
     Ok(format!(
         "{}, {}, made by `{}`",
         plural(results.runs.len(), "run"),

@@ -97,7 +97,7 @@ pub fn prove<S: Scheduled + Display + Sync>(
     Ok(answers.iter().map(Outcome::of_proof).collect())
 }
 
-/// Simulates every case ([`simulation::simulate`]); with jobs and events where there is a directory for results.
+/// Simulates every case ([`simulation::simulate`]); with jobs where the settings say so, and events where there is a directory for them.
 ///
 /// # Errors
 ///

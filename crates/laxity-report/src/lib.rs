@@ -60,10 +60,11 @@ use grid::{Layout, point_of_set};
 use html::{PlacedPlots, Schedules};
 use laxity_deploy::DeployPlan;
 use laxity_model::{OutputDirectory, Result};
-use laxity_trace::{Results, Summary};
+use laxity_trace::{Results, RunDigest, Summary};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
-use study::Study;
+use study::{Source, Study};
 
 /// Name of the page that [`Report::write`] writes.
 pub const HTML_FILE: &str = "report.html";
@@ -103,14 +104,21 @@ impl<'a> Report<'a> {
     ///
     /// Errors: a task set of the manifest is not valid, or a run or job refers to something that is not there.
     pub fn of(results: &'a Results) -> Result<Report<'a>> {
-        Self::of_study(Study::of(results, None)?)
+        Self::of_digests(results, BTreeMap::new())
+    }
+
+    /// The same where some runs have not kept their jobs: `digests` has what was gathered of them, by number of the run.
+    ///
+    /// Errors: as [`Report::of`].
+    pub fn of_digests(results: &'a Results, digests: BTreeMap<u32, RunDigest>) -> Result<Report<'a>> {
+        Self::of_study(Study::of(results, Source::Digests(digests))?)
     }
 
     /// Evaluates results whose runs have not kept their jobs, from their summary. There is nothing to plot.
     ///
     /// Errors: a task set of the manifest is not valid.
     pub fn of_summary(results: &'a Results, summary: Summary) -> Result<Report<'a>> {
-        Self::of_study(Study::of(results, Some(summary))?)
+        Self::of_study(Study::of(results, Source::Summary(summary))?)
     }
 
     fn of_study(study: Study<'a>) -> Result<Report<'a>> {

@@ -3,8 +3,11 @@
 use crate::number;
 use laxity_model::{Duration, LoadSum, Result, Scheduler, Task, TaskSet, scheduler_of};
 use laxity_trace::{
-    ALONE, Counts, Host, Results, Run, RunStatus, RunSummary, Sample, SchedulerSummary, Summary, TaskSummary,
+    ALONE, Counts, Host, Laxities, Results, Run, RunDigest, RunStatus, RunSummary, Sample, SchedulerSummary,
+    Summary, TaskSummary,
 };
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A scheduler and the host that carried it out: what can be recommended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +25,16 @@ pub struct Configuration {
 pub(crate) struct Measured<'a> {
     pub(crate) run: &'a Run,
     pub(crate) summary: &'a RunSummary,
+    /// None where only the summary is known.
+    pub(crate) laxities: Option<&'a Laxities>,
+}
+
+/// Where the metrics of results come from.
+pub(crate) enum Source {
+    /// What was gathered of the jobs, by number of the run; of other runs the jobs that they have kept.
+    Digests(BTreeMap<u32, RunDigest>),
+    /// They are known already. There is nothing to plot.
+    Summary(Summary),
 }
 
 /// Results with their task sets and metrics.
@@ -29,6 +42,8 @@ pub(crate) struct Study<'a> {
     pub(crate) results: &'a Results,
     pub(crate) sets: Vec<TaskSet>,
     pub(crate) summary: Summary,
+    /// By number of the run.
+    laxities: BTreeMap<u32, Laxities>,
     /// Without [`ALONE`]; those of lelli2012 first, in the order of its tables. Simulated ones only where nothing was
     /// measured.
     pub(crate) configurations: Vec<Configuration>,
@@ -37,21 +52,17 @@ pub(crate) struct Study<'a> {
 }
 
 impl<'a> Study<'a> {
-    /// With the summary of the results, if it is known; it is computed from their jobs otherwise.
+    /// With metrics from `source`.
     ///
     /// Errors: a task set of the manifest is not valid, or a run or job refers to something that is not there.
-    pub(crate) fn of(results: &'a Results, summary: Option<Summary>) -> Result<Study<'a>> {
-        let set = |(index, document)| {
-            TaskSet::from_json_value(document, &format!("set-{index}"))
-                .map_err(|e| e.context(format!("task set {index} of the manifest")))
-        };
-        let sets: Vec<TaskSet> = results.task_sets.iter().enumerate().map(set).collect::<Result<_>>()?;
-        let summary = match summary {
-            Some(summary) => summary,
-            None => Summary::of(results, &sets)?,
+    pub(crate) fn of(results: &'a Results, source: Source) -> Result<Study<'a>> {
+        let sets = results.sets()?;
+        let (summary, laxities) = match source {
+            Source::Summary(summary) => (summary, BTreeMap::new()),
+            Source::Digests(digests) => measured(results, &sets, digests)?,
         };
         let (configurations, simulated) = configurations(&results.runs);
-        Ok(Study { results, configurations, simulated, sets, summary })
+        Ok(Study { results, configurations, simulated, sets, summary, laxities })
     }
 
     /// What the runs of a summary are called.
@@ -109,7 +120,7 @@ impl<'a> Study<'a> {
         let of_sets = |run: &Run| usize::try_from(run.set).is_ok_and(|set| sets.contains(&set));
         let runs = self.results.runs.iter().zip(&self.summary.runs);
         runs.filter(|(run, _)| of_sets(run) && wanted(run))
-            .map(|(run, summary)| Measured { run, summary })
+            .map(|(run, summary)| Measured { run, summary, laxities: self.laxities.get(&run.id) })
             .collect()
     }
 
@@ -117,6 +128,23 @@ impl<'a> Study<'a> {
     pub(crate) fn all_sets(&self) -> Vec<usize> {
         (0..self.sets.len()).collect()
     }
+}
+
+/// The metrics of results and the laxities of their runs, of which some are gathered already.
+fn measured(
+    results: &Results,
+    sets: &[TaskSet],
+    mut digests: BTreeMap<u32, RunDigest>,
+) -> Result<(Summary, BTreeMap<u32, Laxities>)> {
+    for run in results.runs.iter().filter(|run| !run.jobs.is_empty()) {
+        let set = usize::try_from(run.set).ok().and_then(|set| sets.get(set));
+        if let (Some(set), Entry::Vacant(none)) = (set, digests.entry(run.id)) {
+            none.insert(RunDigest::of(run, set)?);
+        }
+    }
+    let tallied = |run| digests.get(&run).map(|digest: &RunDigest| &digest.tallies);
+    let summary = Summary::of_tallied(results, sets, tallied)?;
+    Ok((summary, digests.into_iter().map(|(run, digest)| (run, digest.laxities)).collect()))
 }
 
 /// What was measured and what was simulated beside it; what was simulated alone stands for what was measured.

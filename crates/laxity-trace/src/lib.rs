@@ -33,9 +33,10 @@ pub use activities_file::KernelActivity;
 pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict, SAME_PLACES};
 pub use damage::without_panic;
 pub use directory::{
-    ACTIVITIES_DIRECTORY, DEPLOY_ENDINGS, DEPLOY_FOLDERS, EVENTS_DIRECTORY, EventsFile, FinishedResults,
-    JOBS_FILE, Kept, MANIFEST_FILE, ResultsDirectory, SUMS_FILE, create_events, events_path, load,
-    load_manifest, open_events, runs_with_events, write_activities,
+    ACTIVITIES_DIRECTORY, DEPLOY_ENDINGS, DEPLOY_FOLDERS, Digested, EVENTS_DIRECTORY, EndedJobsFile,
+    EventsFile, FinishedResults, JOBS_FILE, JobsFile, Kept, MANIFEST_FILE, ResultsDirectory, SUMS_FILE,
+    create_events, create_jobs, events_path, load, load_digested, load_manifest, open_events,
+    runs_with_events, write_activities,
 };
 pub use disturbance::Disturbance;
 pub use event::{Event, EventKind};
@@ -47,11 +48,11 @@ pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use laxity_model::Existing;
 pub use machine::EMULATED;
 pub use metrics::{
-    BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, HardwareCounts,
-    METRICS_OF_EVERY_RUN, MissRates, Moments, Rates, ResponseTimes, RunMetric, RunSummary, SUMMARY_VERSION,
-    Sample, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness,
-    TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness, UnknownTask, mean, nearest_rank,
-    normalized_laxities, relative_ipc, thin_cdf,
+    BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, HardwareCounts, Laxities,
+    METRICS_OF_EVERY_RUN, MissRates, Moments, Rates, ResponseTimes, RunDigest, RunMetric, RunSummary,
+    SUMMARY_VERSION, Sample, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies,
+    Tardiness, TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness, UnknownTask, mean,
+    nearest_rank, relative_ipc, thin_cdf,
 };
 pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{

@@ -1,7 +1,7 @@
 //! What a run leaves behind: the manifest (what ran, where and how) and the jobs.
 
 use crate::{AnalysisRecord, Disturbance, Job, ScheduleRecord, Tuning};
-use laxity_model::{CpuList, Duration};
+use laxity_model::{CpuList, Duration, Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -278,3 +278,23 @@ pub struct Manifest {
 
 /// A results directory in memory: the manifest, whose runs carry their jobs.
 pub type Results = Manifest;
+
+impl Manifest {
+    /// The task sets.
+    ///
+    /// # Errors
+    ///
+    /// One that is not valid.
+    pub fn sets(&self) -> Result<Vec<TaskSet>> {
+        let set = |(index, document)| {
+            TaskSet::from_json_value(document, &format!("set-{index}"))
+                .map_err(|error| error.context(format!("task set {index} of the manifest")))
+        };
+        self.task_sets.iter().enumerate().map(set).collect()
+    }
+
+    /// Whether everything was simulated, and nothing measured.
+    pub fn is_simulated(&self) -> bool {
+        self.runs.iter().all(|run| run.host == Host::Simulator)
+    }
+}

@@ -5,8 +5,8 @@ mod fixtures;
 use fixtures::{MS, job, manifest, run, tallies, two_tasks};
 use laxity_model::{Duration, Task, TaskKind, TaskSet};
 use laxity_trace::{
-    Counters, Host, Job, JobOutcome, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, Tallies,
-    TaskSelection, UnknownTask, nearest_rank, normalized_laxities,
+    Counters, Host, Job, JobOutcome, Laxities, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary,
+    Tallies, TaskSelection, UnknownTask, nearest_rank,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -335,6 +335,48 @@ fn best_effort_tasks_count_nowhere() {
     assert_eq!(normalized_laxities(&mixed, &set, TaskSelection::ShortestPeriod), [-0.4, 0.0, 0.8]);
 }
 
+/// The normalized laxities of the completed jobs of a run, each as often as there are jobs that have it.
+fn normalized_laxities(run: &Run, set: &TaskSet, selection: TaskSelection) -> Vec<f64> {
+    let mut laxities = Laxities::new(set.tasks().len());
+    run.jobs.iter().for_each(|job| laxities.add(job));
+    let counted = laxities.normalized(set, selection);
+    counted.into_iter().flat_map(|(laxity, jobs)| vec![laxity; usize::try_from(jobs).expect("few")]).collect()
+}
+
+#[test]
+fn very_many_laxities_are_counted_in_classes_of_one_sign() {
+    let set = two_tasks();
+    // Of 300,000 jobs of a task with a period of 10 ms every 3rd misses, by up to 2 ms.
+    let finish = |k: u64| if k.is_multiple_of(3) { 10 * MS + 1 + k % 2000 * 1000 } else { k % 10_000 * 1000 };
+    let jobs: Vec<Job> = (0..300_000u32)
+        .map(|k| {
+            let release_ns = u64::from(k) * 10 * MS;
+            let finish_ns = Some(release_ns + finish(u64::from(k)));
+            Job {
+                start_ns: Some(release_ns),
+                finish_ns,
+                ..Job::new((0, k), (release_ns, release_ns + 10 * MS), JobOutcome::Completed)
+            }
+        })
+        .collect();
+    let mut exact: Vec<i64> = jobs.iter().filter_map(Job::laxity_ns).collect();
+    exact.sort_unstable();
+    let counted = {
+        let mut laxities = Laxities::new(2);
+        jobs.iter().for_each(|job| laxities.add(job));
+        laxities.normalized(&set, TaskSelection::ShortestPeriod)
+    };
+    assert!(counted.len() < 4000, "{} classes", counted.len());
+    let mut up_to = 0;
+    for (laxity, jobs) in counted {
+        up_to += jobs;
+        let period = set.tasks()[0].period().as_ns() as f64;
+        let share = exact.partition_point(|&ns| ns as f64 / period <= laxity) as u64;
+        assert_eq!(share, up_to, "at {laxity}");
+    }
+    assert_eq!(up_to, 300_000);
+}
+
 #[test]
 fn distributions_of_the_shortest_and_the_longest_period() {
     let (run, set) = (example(), two_tasks());
@@ -404,7 +446,7 @@ fn runs_that_kept_no_jobs_are_summarised_from_their_tallies() {
     let mut streamed = kept.clone();
     streamed.runs[1].jobs.clear();
     let tallied: BTreeMap<u32, Tallies> = [(1, tallies(&kept.runs[1], &two_tasks()))].into();
-    let summary = Summary::of_tallied(&streamed, &[two_tasks()], &tallied).expect("valid");
+    let summary = Summary::of_tallied(&streamed, &[two_tasks()], |run| tallied.get(&run)).expect("valid");
     assert_eq!(summary, Summary::of(&kept, &[two_tasks()]).expect("valid"));
     assert_ne!(summary, Summary::of(&streamed, &[two_tasks()]).expect("valid"));
 }

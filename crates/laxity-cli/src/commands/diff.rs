@@ -38,8 +38,10 @@ pub struct DiffArguments {
 }
 
 pub fn diff(arguments: &DiffArguments) -> Result<ExitCode> {
-    let [before, after] = [&arguments.before, &arguments.after].map(laxity_trace::load);
-    let difference = Difference::of(&before?, &after?)?;
+    let [before, after] = [&arguments.before, &arguments.after].map(laxity_trace::load_digested);
+    let (before, after) = (before?, after?);
+    let both = [(&before.results, before.digests), (&after.results, after.digests)];
+    let difference = Difference::of_digests(both)?;
     if arguments.json {
         output::print_json(&difference)?;
     } else {

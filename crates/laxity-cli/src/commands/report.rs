@@ -10,7 +10,7 @@ use laxity_model::{Diagnostic, Existing, OutputDirectory, Result, ShownPath as _
 use laxity_oracle::Verdict;
 use laxity_report::timeline::Fates;
 use laxity_report::{HTML_FILE, Report, TextStyle};
-use laxity_trace::Kept;
+use laxity_trace::{Digested, Kept};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,8 +28,8 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     // A directory without results is told by what it lacks.
     laxity_trace::load_manifest(&arguments.directory)?;
     let _lock = OutputDirectory::open(&arguments.directory)?.lock()?;
-    let results = laxity_trace::load(&arguments.directory)?;
-    publish(&arguments.directory, Report::of(&results)?, &[], arguments.json, true)?;
+    let Digested { results, digests, .. } = laxity_trace::load_digested(&arguments.directory)?;
+    publish(&arguments.directory, Report::of_digests(&results, digests)?, &[], arguments.json, true)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -51,13 +51,17 @@ fn look(arguments: &ReportArguments, views: &Views<'_>) -> Result<ExitCode> {
         return Err(without_events(&arguments.directory.shown().to_string(), ""));
     }
     views.check(shown.len())?;
-    let jobs = laxity_trace::load(&arguments.directory)?;
+    // Simulated events are those of the jobs; of a real kernel's, the table of jobs has the last word.
+    let jobs = match manifest.is_simulated() {
+        true => None,
+        false => Some(laxity_trace::load(&arguments.directory)?),
+    };
     for (run, events) in &shown {
         let set = simulation::set_of(&manifest, run)?;
         let heading = (shown.len() > 1).then(|| heading_of(run, &set));
         let cpus = rows(&manifest.machine.cpus);
         let title = format!("{} on {}, repetition {}", run.scheduler, set.name(), run.repetition + 1);
-        let fates = jobs.runs.iter().find(|of| of.id == run.id).and_then(Fates::of);
+        let fates = jobs.iter().flat_map(|jobs| &jobs.runs).find(|of| of.id == run.id).and_then(Fates::of);
         let known_until_ns = run.horizon().min(run.duration).as_ns();
         views.show(&Shown { heading, title: &title, set: &set, cpus, known_until_ns, events, fates })?;
     }

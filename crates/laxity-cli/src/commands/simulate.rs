@@ -51,8 +51,8 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
             }
         }
     };
-    let finished = simulation::simulate(&cases, &settings, &mut show)?;
-    let clean = publish(&finished, arguments, &sets)?;
+    let mut finished = simulation::simulate(&cases, &settings, &mut show)?;
+    let clean = publish(&mut finished, arguments, &sets)?;
     if finished.interrupted {
         return Ok(output::interrupted(": what was simulated until then is in the answer"));
     }
@@ -143,6 +143,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             at_ticks: arguments.at_ticks,
         },
         out: arguments.out.clone(),
+        jobs: false,
         events: arguments.events,
         scratch: None,
         verify: arguments.verify,
@@ -152,14 +153,14 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
 }
 
 /// Writes the report if it is wanted and the answer to standard output. Whether nothing was missed.
-fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet]) -> Result<bool> {
+fn publish(finished: &mut Finished, arguments: &SimulateArguments, sets: &[TaskSet]) -> Result<bool> {
     let tables = !arguments.views.text;
     let clean = match &finished.directory {
         Some(directory) => {
-            let results = laxity_trace::load(directory.path())?;
+            let digests = std::mem::take(&mut finished.digests);
             let published = report::publish(
                 directory.path(),
-                Report::of(&results)?,
+                Report::of_digests(&finished.manifest, digests)?,
                 &finished.verdicts,
                 arguments.json,
                 tables,

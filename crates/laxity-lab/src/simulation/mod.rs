@@ -1,7 +1,7 @@
 //! The experiment behind `simulate`: place every case, simulate all of them on all CPUs of this machine, keep what is wanted.
 //!
-//! Results and their order do not depend on the number of threads. Without jobs or events, memory is bounded by tasks
-//! and runs.
+//! Results and their order do not depend on the number of threads. Memory is bounded by tasks and runs, also where jobs and events are
+//! written: only [`Settings::jobs`] keeps them.
 
 mod beside;
 mod checks;
@@ -24,10 +24,11 @@ use checks::check_sets;
 use laxity_model::{Diagnostic, Duration, Result, TaskSet};
 use laxity_oracle::Verdict;
 use laxity_trace::{
-    BackgroundRecord, EventsFile, FinishedResults, Manifest, ResultsDirectory, Run, RunStatus, RunSummary,
-    Summary, SummaryBuilder, Tallies,
+    BackgroundRecord, EndedJobsFile, EventsFile, FinishedResults, JobsFile, Manifest, ResultsDirectory, Run,
+    RunDigest, RunStatus, RunSummary, Summary, SummaryBuilder, create_jobs,
 };
 use progress::watching;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -39,6 +40,8 @@ pub struct Settings {
     pub mechanics: Mechanics,
     /// Where the results go, if they are kept.
     pub out: Option<PathBuf>,
+    /// Whether the runs carry their jobs in memory where they are seen; results have them in any case.
+    pub jobs: bool,
     /// Whether the events are kept with the results.
     pub events: bool,
     /// Where the events of each run are needed only for a while: a directory for them.
@@ -58,6 +61,7 @@ impl Settings {
             runs: RunSettings::plain(duration, caller),
             mechanics: Mechanics::default(),
             out: None,
+            jobs: false,
             events: false,
             scratch: None,
             verify: false,
@@ -73,6 +77,8 @@ pub struct Finished {
     pub manifest: Manifest,
     /// The metrics.
     pub summary: Summary,
+    /// What there is of the jobs of each run, by its number, if there is a results directory.
+    pub digests: BTreeMap<u32, RunDigest>,
     /// What the oracles say of each run that they watched.
     pub verdicts: Vec<(u32, Verdict)>,
     /// The results directory, if there is one.
@@ -117,23 +123,22 @@ pub fn simulate(cases: &Cases<'_>, settings: &Settings, seen: Seen<'_>) -> Resul
     let mut collected = Collected {
         builder: SummaryBuilder::new(cases.settings.platform().core_count()),
         manifest: &mut manifest,
+        keeps_digests: settings.out.is_some(),
+        digests: BTreeMap::new(),
         verdicts: Vec::new(),
     };
-    let jobs_wanted = settings.out.is_some();
     let results = directory.as_ref().map(|directory| directory.path().to_owned());
     let control = Control::default();
     let expected = checks::expected_jobs(cases, settings);
     watching(&control, interrupt, expected, &*settings.runs.caller.observer, || {
-        // Events files are opened while others are written; the directory itself is written by this thread alone.
-        let places = EventsPlaces::of(settings, results.as_deref());
-        let work = |index: usize| make(&planned[index], settings, jobs_wanted, &places, &control);
+        // Files of jobs and events are written at the same time; the directory itself by this thread alone.
+        let places =
+            Places { results: results.as_deref(), events: EventsPlaces::of(settings, results.as_deref()) };
+        let work = |index: usize| make(&planned[index], settings, &places, &control);
         in_order(planned.len(), settings.threads, work, |index, made| {
-            let made = made?;
-            if let Some(directory) = &mut directory {
-                match &made.background {
-                    Some(background) => directory.append_run_with_background(&made.run, background)?,
-                    None => directory.append_run(&made.run)?,
-                }
+            let mut made = made?;
+            if let Some((directory, jobs)) = directory.as_mut().zip(made.jobs_file.take()) {
+                directory.append_written(&made.run, jobs, made.background.as_ref())?;
             }
             if !matches!(made.run.status, RunStatus::NotRun { .. }) {
                 seen(&made.run, planned[index].set, made.events.as_deref())?;
@@ -142,10 +147,11 @@ pub fn simulate(cases: &Cases<'_>, settings: &Settings, seen: Seen<'_>) -> Resul
             Ok(())
         })
     })?;
-    let Collected { builder, verdicts, .. } = collected;
+    let Collected { builder, digests, verdicts, .. } = collected;
     let directory = directory.map(ResultsDirectory::finish).transpose()?;
     Ok(Finished {
         summary: builder.finish().with_background(&manifest.background).with_caches(&manifest.options),
+        digests,
         manifest,
         verdicts,
         directory,
@@ -199,6 +205,20 @@ fn simulation_of<'a>(
     })
 }
 
+/// Where files of runs go.
+struct Places<'a> {
+    /// The results directory.
+    results: Option<&'a Path>,
+    events: EventsPlaces<'a>,
+}
+
+impl Places<'_> {
+    fn create_jobs(&self, run: &Run, set: &TaskSet) -> Result<Option<JobsFile>> {
+        let names = || set.tasks().iter().map(|task| task.name.clone()).collect::<Vec<_>>();
+        self.results.map(|out| create_jobs(out, run, &names())).transpose()
+    }
+}
+
 /// Where the events of a run go.
 enum EventsPlaces<'a> {
     Nowhere,
@@ -233,24 +253,21 @@ impl<'a> EventsPlaces<'a> {
 /// A finished run with its results.
 struct Made {
     run: Run,
-    tallies: Tallies,
+    digest: RunDigest,
+    /// Where there is a results directory.
+    jobs_file: Option<EndedJobsFile>,
     verdict: Option<Verdict>,
     background: Option<BackgroundRecord>,
     events: Option<PathBuf>,
 }
 
-fn make(
-    planned: &Planned<'_>,
-    settings: &Settings,
-    jobs: bool,
-    places: &EventsPlaces<'_>,
-    control: &Control,
-) -> Result<Made> {
+fn make(planned: &Planned<'_>, settings: &Settings, places: &Places<'_>, control: &Control) -> Result<Made> {
     let mut run = planned.run.clone();
     let not_made = |mut run: Run, reason: String| {
+        let jobs_file = places.create_jobs(&run, planned.set)?.map(JobsFile::end).transpose()?;
         run.status = RunStatus::NotRun { reason };
-        let tallies = Tallies::new(planned.set, 0);
-        Ok(Made { run, tallies, verdict: None, background: None, events: None })
+        let digest = RunDigest::new(planned.set, 0);
+        Ok(Made { run, digest, jobs_file, verdict: None, background: None, events: None })
     };
     let simulation = match &planned.simulation {
         Ok(simulation) => simulation,
@@ -263,30 +280,45 @@ fn make(
         true => Some(definition::of_simulation(&run, simulation, settings.tolerate.unwrap_or_default())?),
         false => None,
     };
-    let (events, path) = places.create(run.id)?.unzip();
-    let simulated = simulation.simulate(Keep { jobs, events, definition: definition.as_ref() }, control)?;
+    let (events, path) = places.events.create(run.id)?.unzip();
+    let jobs_file = places.create_jobs(&run, planned.set)?;
+    let keep = Keep { jobs: settings.jobs, jobs_file, events, definition: definition.as_ref() };
+    let simulated = simulation.simulate(keep, control)?;
     run.grace = simulation.grace;
     run.status = simulated.status;
     run.jobs = simulated.jobs;
     run.notes.extend(settings.mechanics.costs.notes(tasks_of(planned.set)));
     run.notes.extend(simulated.changes);
     let background = simulated.background.map(|record| BackgroundRecord { run: run.id, ..record });
-    Ok(Made { run, tallies: simulated.tallies, verdict: simulated.verdict, background, events: path })
+    Ok(Made {
+        run,
+        digest: simulated.digest,
+        jobs_file: simulated.jobs_file,
+        verdict: simulated.verdict,
+        background,
+        events: path,
+    })
 }
 
 /// What is left of all runs.
 struct Collected<'a> {
     builder: SummaryBuilder,
     manifest: &'a mut Manifest,
+    /// There are results, of which a report is made.
+    keeps_digests: bool,
+    digests: BTreeMap<u32, RunDigest>,
     verdicts: Vec<(u32, Verdict)>,
 }
 
 impl Collected<'_> {
     fn take(&mut self, set: &TaskSet, made: Made) {
-        let _: &RunSummary = self.builder.add(&made.run, set, &made.tallies);
+        let _: &RunSummary = self.builder.add(&made.run, set, &made.digest.tallies);
         self.verdicts.extend(made.verdict.map(|verdict| (made.run.id, verdict)));
         self.manifest.background.extend(made.background);
         let id = made.run.id;
+        if self.keeps_digests {
+            self.digests.insert(id, made.digest);
+        }
         if let Some(place) = self.manifest.runs.iter_mut().find(|run| run.id == id) {
             *place = Run { jobs: Vec::new(), ..made.run };
         }

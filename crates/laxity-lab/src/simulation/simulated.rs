@@ -6,7 +6,7 @@ use crate::placing::BelowServers;
 use laxity_model::{Cell, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
 use laxity_sim::{Background, Change, ChangeOutcome, Changed, Changes, Observer, Servers, Setup, What};
-use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
+use laxity_trace::{BackgroundRecord, EndedJobsFile, Event, EventsFile, Job, JobsFile, RunDigest, RunStatus};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Everything that determines one simulation.
@@ -40,8 +40,10 @@ pub struct Simulation<'a> {
 /// What is to be kept of a simulation besides its metrics.
 #[derive(Default)]
 pub struct Keep<'a> {
-    /// The jobs.
+    /// The jobs, in memory.
     pub jobs: bool,
+    /// The jobs, into this file, and the distributions of their laxity.
+    pub jobs_file: Option<JobsFile>,
     /// The events, into this file.
     pub events: Option<EventsFile>,
     /// The verdict of the oracles on this definition.
@@ -52,10 +54,12 @@ pub struct Keep<'a> {
 pub struct Simulated {
     /// How it went.
     pub status: RunStatus,
-    /// Its metrics' sums.
-    pub tallies: Tallies,
+    /// Its metrics' sums; distributions of laxity only with a file of jobs.
+    pub digest: RunDigest,
     /// Its jobs by task, then number; none unless keep.
     pub jobs: Vec<Job>,
+    /// The file of its jobs.
+    pub jobs_file: Option<EndedJobsFile>,
     /// What the oracles say, if asked.
     pub verdict: Option<Verdict>,
     /// How the background tasks fared, if there were any. The number of the run is not known here: 0.
@@ -88,8 +92,9 @@ impl Simulation<'_> {
     fn watched<const EVENTS: bool>(&self, keep: Keep<'_>, control: &Control) -> Result<Simulated> {
         let horizon = self.duration + self.grace;
         let mut watcher = Watcher::<EVENTS> {
-            tallies: Tallies::new(self.set, horizon.as_ns()),
+            digest: RunDigest::new(self.set, horizon.as_ns()),
             jobs: keep.jobs.then(Vec::new),
+            jobs_file: keep.jobs_file,
             open: Vec::new(),
             events: keep.events,
             verification: keep.definition.map(Verification::new),
@@ -211,8 +216,9 @@ const JOBS_PER_REPORT: u64 = 4096;
 
 /// Takes jobs and events to where they are keep.
 struct Watcher<'a, const EVENTS: bool> {
-    tallies: Tallies,
+    digest: RunDigest,
     jobs: Option<Vec<Job>>,
+    jobs_file: Option<JobsFile>,
     /// Jobs that had not ended when the simulation may have been interrupted: they are judged when it is known until
     /// when it went.
     open: Vec<Job>,
@@ -231,10 +237,10 @@ impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
         if job.finish_ns.is_none() && self.control.stop.load(Ordering::SeqCst) {
             self.open.push(job.clone());
         } else {
-            self.tallies.add(job).expect("the simulator knows the set's tasks only");
+            self.digest.tallies.add(job).expect("the simulator knows the set's tasks only");
         }
-        if let Some(jobs) = &mut self.jobs {
-            jobs.push(job.clone());
+        if self.jobs.is_some() || self.jobs_file.is_some() {
+            self.keep(job);
         }
         self.unreported += 1;
         if self.unreported == JOBS_PER_REPORT {
@@ -251,30 +257,59 @@ impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
             && let Err(error) = events.write(&event)
         {
             self.events = None;
-            self.error = Some(error);
-            self.control.stop.store(true, Ordering::SeqCst);
+            self.fail(error);
         }
     }
 }
 
 impl<const EVENTS: bool> Watcher<'_, EVENTS> {
+    /// Takes a job to where jobs are kept.
+    #[inline(never)]
+    fn keep(&mut self, job: &Job) {
+        if let Some(jobs) = &mut self.jobs {
+            jobs.push(job.clone());
+        }
+        if let Some(file) = &mut self.jobs_file {
+            self.digest.laxities.add(job);
+            if let Err(error) = file.write(job) {
+                self.jobs_file = None;
+                self.fail(error);
+            }
+        }
+    }
+
+    /// What is written cannot be: the simulation ends.
+    fn fail(&mut self, error: Diagnostic) {
+        self.error.get_or_insert(error);
+        self.control.stop.store(true, Ordering::SeqCst);
+    }
+
     fn finish(mut self, status: RunStatus, end_ns: u64) -> Result<Simulated> {
         if let Some(error) = self.error {
             return Err(error);
         }
         self.control.jobs.fetch_add(self.unreported, Ordering::Relaxed);
         if status != RunStatus::Completed {
-            self.tallies.end_at(end_ns);
+            self.digest.tallies.end_at(end_ns);
         }
         for job in &self.open {
-            self.tallies.add(job).expect("the simulator knows the set's tasks only");
+            self.digest.tallies.add(job).expect("the simulator knows the set's tasks only");
         }
         if let Some(events) = self.events.take() {
             events.finish()?;
         }
+        let jobs_file = self.jobs_file.take().map(JobsFile::end).transpose()?;
         let mut jobs = self.jobs.unwrap_or_default();
         jobs.sort_unstable_by_key(|job| (job.task, job.index));
         let verdict = self.verification.map(|verification| verification.finish(end_ns));
-        Ok(Simulated { status, tallies: self.tallies, jobs, verdict, background: None, changes: Vec::new() })
+        Ok(Simulated {
+            status,
+            digest: self.digest,
+            jobs,
+            jobs_file,
+            verdict,
+            background: None,
+            changes: Vec::new(),
+        })
     }
 }

@@ -18,42 +18,68 @@ const ZOOM: f64 = 0.1;
 pub(super) struct Curve {
     pub(super) label: String,
     pub(super) style: SeriesStyle,
-    /// Of completed jobs, ascending.
-    pub(super) laxities: Vec<f64>,
+    /// Of completed jobs, ascending, and how many have each.
+    laxities: Vec<(f64, u64)>,
+    /// How many completed jobs have a laxity before each of those, and how many there are.
+    before: Vec<u64>,
     /// Jobs that missed their deadline and never completed: they have no laxity, but they count as lower
     /// than any.
-    pub(super) unfinished: u64,
+    unfinished: u64,
 }
 
 impl Curve {
+    /// Of laxities in any order, and how many jobs have each.
+    pub(super) fn new(
+        label: String,
+        style: SeriesStyle,
+        mut laxities: Vec<(f64, u64)>,
+        unfinished: u64,
+    ) -> Curve {
+        laxities.sort_unstable_by(|(one, _), (other, _)| one.total_cmp(other));
+        let mut sum = 0;
+        let sums = laxities.iter().map(|(_, jobs)| {
+            sum += jobs;
+            sum
+        });
+        let before = std::iter::once(0).chain(sums).collect();
+        Curve { label, style, laxities, before, unfinished }
+    }
+
     pub(super) fn jobs(&self) -> u64 {
-        self.unfinished + u64::try_from(self.laxities.len()).unwrap_or(u64::MAX)
+        self.unfinished + self.completed()
+    }
+
+    fn completed(&self) -> u64 {
+        self.before[self.laxities.len()]
     }
 
     /// A laxity that about a two-hundredth of the completed jobs do not exceed.
     fn low_end(&self) -> f64 {
-        self.laxities.get(self.laxities.len() / 200).copied().unwrap_or(0.0)
+        let rank = self.completed() / 200;
+        let place = self.before.partition_point(|&before| before <= rank);
+        place.checked_sub(1).and_then(|place| self.laxities.get(place)).map_or(0.0, |(laxity, _)| *laxity)
     }
 
     /// Share of the jobs whose laxity is at most `value`.
     fn share_at_most(&self, value: f64) -> f64 {
-        let below = self.laxities.partition_point(|&laxity| laxity <= value);
-        self.share(count(below))
+        let place = self.laxities.partition_point(|&(laxity, _)| laxity <= value);
+        self.share(number::ratio(self.before[place], 1))
     }
 
     fn share(&self, completed: f64) -> f64 {
         let unfinished = number::ratio(self.unfinished, 1);
-        (unfinished + completed) / (unfinished + count(self.laxities.len())).max(1.0)
+        (unfinished + completed) / (unfinished + number::ratio(self.completed(), 1)).max(1.0)
     }
 
     /// The function between two values as steps: (value, share) corners.
     fn steps(&self, low: f64, high: f64) -> Vec<(f64, f64)> {
-        let first = self.laxities.partition_point(|&laxity| laxity < low);
-        let end = self.laxities.partition_point(|&laxity| laxity <= high);
-        let window = &self.laxities[first..end];
-        let mut corners = vec![(low, self.share(count(first)))];
-        for point in thin_cdf(window, POINTS_MAX) {
-            let share = self.share(count(first) + point.share * count(window.len()));
+        let first = self.laxities.partition_point(|&(laxity, _)| laxity < low);
+        let end = self.laxities.partition_point(|&(laxity, _)| laxity <= high);
+        let before = number::ratio(self.before[first], 1);
+        let within = number::ratio(self.before[end] - self.before[first], 1);
+        let mut corners = vec![(low, self.share(before))];
+        for point in thin_cdf(&self.laxities[first..end], POINTS_MAX) {
+            let share = self.share(before + point.share * within);
             let before = corners[corners.len() - 1].1;
             corners.extend([(point.value, before), (point.value, share)]);
         }
@@ -69,7 +95,12 @@ pub(super) fn laxity_cdf(title: &str, subtitle: &str, curves: &[Curve]) -> Resul
     page.draw(|area| {
         let (left, right) = area.split_horizontally(px(460));
         let low = curves.iter().map(Curve::low_end).fold(0.0, f64::min).max(-1.0);
-        let high = curves.iter().filter_map(|c| c.laxities.last().copied()).fold(0.1, f64::max).min(10.0);
+        let high = curves
+            .iter()
+            .filter_map(|c| c.laxities.last())
+            .map(|(laxity, _)| *laxity)
+            .fold(0.1, f64::max)
+            .min(10.0);
         whole_panel(&left, curves, low - 0.03, high.max(low + 0.2) + 0.02)?;
         zoom_panel(&right, "Around the deadline", curves)
     })
@@ -174,7 +205,8 @@ mod tests {
 
     fn curve(laxities: &[f64], unfinished: u64) -> Curve {
         let style = series_style("g-edf", 0);
-        Curve { label: "g-edf".into(), style, laxities: laxities.to_vec(), unfinished }
+        let laxities = laxities.iter().map(|laxity| (*laxity, 1)).collect();
+        Curve::new("g-edf".into(), style, laxities, unfinished)
     }
 
     #[test]

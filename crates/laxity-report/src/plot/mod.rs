@@ -12,7 +12,7 @@ mod style;
 use crate::grid::{GridPoint, Layout};
 use crate::number;
 use crate::study::{
-    Configuration, Evidence, Study, TaskEvidence, common_working_set, tasks_of, utilization_of,
+    Configuration, Evidence, Measured, Study, TaskEvidence, common_working_set, tasks_of, utilization_of,
 };
 pub use bars::BarsFigure;
 pub(crate) use bars::bars_svg;
@@ -21,7 +21,7 @@ pub use lines::{LinesFigure, LinesPanel, LinesScale};
 
 use cdf::Curve;
 use laxity_model::{Duration, Result, Task, TaskSet};
-use laxity_trace::{TaskSelection, normalized_laxities};
+use laxity_trace::TaskSelection;
 use rows::{MissCell, Series, Spread};
 use style::{SeriesStyle, series_style};
 
@@ -157,8 +157,8 @@ fn compared_by_working_set<'s>(study: &'s Study<'_>) -> Vec<(usize, &'s Configur
     for pair in [["c-edf", "c-rm"], ["g-edf", "g-rm"], ["p-edf", "p-rm"]] {
         let wanted = |(_, c): &(usize, &Configuration)| pair.contains(&c.scheduler.as_str());
         let found: Vec<_> = study.configurations.iter().enumerate().filter(wanted).collect();
-        if found.iter().any(|(_, c)| study.runs(&study.all_sets(), c).iter().any(|m| !m.run.jobs.is_empty()))
-        {
+        let has_jobs = |m: &Measured<'_>| m.summary.counts.known() > 0;
+        if found.iter().any(|(_, c)| study.runs(&study.all_sets(), c).iter().any(has_jobs)) {
             return found;
         }
     }
@@ -205,19 +205,18 @@ fn curve(
     let mut unfinished = 0;
     for m in study.runs(&cell.sets, configuration) {
         let Some(set) = usize::try_from(m.run.set).ok().and_then(|set| study.sets.get(set)) else { continue };
-        laxities.extend(normalized_laxities(m.run, set, selection));
+        laxities.extend(m.laxities.iter().flat_map(|laxities| laxities.normalized(set, selection)));
         let selected = selection.tasks(set);
         let of_selection = |id: u32| usize::try_from(id).is_ok_and(|id| selected.contains(&id));
         let tasks = m.summary.tasks.iter().filter(|task| of_selection(task.task));
         unfinished += tasks.map(|task| task.counts.unfinished + task.counts.aborted).sum::<u64>();
     }
-    laxities.sort_unstable_by(f64::total_cmp);
-    Curve {
-        label: configuration.label.clone(),
-        style: series_style(&configuration.scheduler, index),
+    Curve::new(
+        configuration.label.clone(),
+        series_style(&configuration.scheduler, index),
         laxities,
         unfinished,
-    }
+    )
 }
 
 fn stem(set: usize) -> String {

@@ -7,11 +7,12 @@
 
 use super::candidate::Candidate;
 use super::criteria::{Criterion, Pairs, failed_per_run};
-use crate::study::{Configuration, Evidence, Study, by_reason};
+use crate::study::{Configuration, Evidence, Source, Study, by_reason};
 use laxity_model::{Diagnostic, Result};
-use laxity_trace::Results;
+use laxity_trace::{Results, RunDigest};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Version of the format of [`Difference`].
 pub const VERSION: u32 = 1;
@@ -87,7 +88,16 @@ impl Difference {
     /// Errors: results that are not valid, or that have no task set or no configuration in common whose runs released jobs
     /// for the same time.
     pub fn of(before: &Results, after: &Results) -> Result<Difference> {
-        let studies = [Study::of(before, None)?, Study::of(after, None)?];
+        Difference::of_digests([(before, BTreeMap::new()), (after, BTreeMap::new())])
+    }
+
+    /// The same from the first to the second, where some runs have not kept their jobs: with each, what was gathered of them, by
+    /// number of the run.
+    ///
+    /// Errors: as [`Difference::of`].
+    pub fn of_digests(both: [(&Results, BTreeMap<u32, RunDigest>); 2]) -> Result<Difference> {
+        let [before, after] = both.map(|(results, digests)| Study::of(results, Source::Digests(digests)));
+        let studies = [before?, after?];
         let common = Common::of(&studies)?;
         let pairs: Vec<Pair<'_>> =
             studies[0].configurations.iter().filter_map(|one| common.pair(one)).collect();

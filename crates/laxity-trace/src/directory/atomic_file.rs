@@ -1,6 +1,6 @@
 //! Files that are there whole or not at all.
 
-use laxity_model::{Diagnostic, ShownPath as _};
+use laxity_model::{Diagnostic, ShownPath as _, cannot_write};
 use rustix::io::Errno;
 use std::error::Error;
 use std::fs::{self, File};
@@ -78,6 +78,16 @@ pub(super) fn io_error(error: parquet::errors::ParquetError) -> io::Error {
         source = inner.source();
     }
     io::Error::other(error)
+}
+
+/// An error of writing `what` while a run is made.
+pub(super) fn cannot_keep(path: &Path, error: &io::Error, what: &str) -> Diagnostic {
+    let refused = cannot_write(path, error).of_environment();
+    match error.raw_os_error() {
+        Some(_) => refused.hint("make room or give the permission, or choose another place with `--out DIR`"),
+        None => refused
+            .hint(format!("this is a defect of what made the {what}; please report it with the command")),
+    }
 }
 
 /// An error of reading or writing `path`: what happened, what is `kept`, and the way out.

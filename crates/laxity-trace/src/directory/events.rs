@@ -3,14 +3,17 @@
 //! The files of several runs can be written at the same time. An events file without its run in the manifest is of
 //! a run that did not end; the same run made again replaces it.
 
-use super::atomic_file::{diagnostic, io_error, publish, sync_directory, temporary_name};
+use super::atomic_file::{cannot_keep, diagnostic, io_error, publish, sync_directory, temporary_name};
 use super::kept::{Kept, of_another_run};
 use super::{EVENTS_DIRECTORY, ResultsDirectory, part_name, part_number};
 use crate::{Event, EventsReader, EventsWriter};
-use laxity_model::{Diagnostic, Result, ShownPath as _, cannot_write};
+use laxity_model::{Result, ShownPath as _, cannot_write};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// What is kept here.
+const WHAT: &str = "events";
 
 /// Where the events of a run are.
 pub fn events_path(directory: impl AsRef<Path>, run: u32) -> PathBuf {
@@ -61,7 +64,7 @@ impl EventsFile {
         };
         match create() {
             Ok((temporary, writer)) => Ok(EventsFile { path, temporary, writer: Some(writer) }),
-            Err(error) => Err(refused(&path, &error)),
+            Err(error) => Err(cannot_keep(&path, &error, WHAT)),
         }
     }
 
@@ -73,7 +76,7 @@ impl EventsFile {
     pub fn write(&mut self, event: &Event) -> Result<()> {
         match self.writer.as_mut().map(|writer| writer.write(event)) {
             Some(Ok(())) => Ok(()),
-            Some(Err(error)) => Err(refused(&self.path, &io_error(error))),
+            Some(Err(error)) => Err(cannot_keep(&self.path, &io_error(error), WHAT)),
             None => unreachable!("only `finish` and dropping take the writer"),
         }
     }
@@ -89,7 +92,7 @@ impl EventsFile {
             let file = sink.into_inner().map_err(|error| error.into_error())?;
             publish(&file, &self.temporary, &self.path)
         };
-        written().map_err(|error| refused(&self.path, &error))
+        written().map_err(|error| cannot_keep(&self.path, &error, WHAT))
     }
 }
 
@@ -99,13 +102,6 @@ impl Drop for EventsFile {
         self.writer = None;
         let _ = fs::remove_file(&self.temporary);
     }
-}
-
-fn refused(path: &Path, error: &io::Error) -> Diagnostic {
-    cannot_write(path, error).of_environment().hint(match error.raw_os_error() {
-        Some(_) => "make room or give the permission, or choose another place with `--out DIR`",
-        None => "this is a defect of what made the events; please report it with the command",
-    })
 }
 
 impl Kept {

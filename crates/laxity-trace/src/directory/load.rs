@@ -3,14 +3,18 @@
 use super::atomic_file::diagnostic;
 use super::kept::Kept;
 use super::part_sums::PartSums;
-use super::rows;
+use super::rows::Rows;
 use super::{BACKGROUND_KEY, JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_name, part_number};
 use crate::damage::damaged;
-use crate::{BackgroundRecord, Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
-use laxity_model::{Diagnostic, Result, ShownPath as _, json_in_plain_words};
+use crate::metrics::of_another_set;
+use crate::{
+    BackgroundRecord, Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunDigest, RunStatus,
+    UnknownTask,
+};
+use laxity_model::{Diagnostic, Result, ShownPath as _, TaskSet, json_in_plain_words};
 use parquet::errors::ParquetError;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,21 +51,31 @@ impl Part {
         Part { id, path, run }
     }
 
-    /// The jobs of the run. If they cannot be read, the part counts as damaged from now on.
-    fn read_jobs(&mut self) -> Vec<Job> {
-        let Ok(Record { run, .. }) = &self.run else { return Vec::new() };
-        let read = || -> parquet::errors::Result<Vec<Job>> {
-            let mut runs = JobsReader::new(File::open(&self.path)?)?.read_all()?;
-            let jobs = runs.remove(&self.id).unwrap_or_default();
-            if let Some(other) = runs.keys().next() {
-                return Err(damaged(format!("it has jobs of run {other}")));
+    /// Gathers the jobs of the run. If they cannot be read, the part counts as damaged from now on.
+    fn gather(&mut self, of_run: &mut OfRun) -> Result<()> {
+        let Ok(Record { run, .. }) = &self.run else { return Ok(()) };
+        let mut refused = Ok(());
+        let mut read = || -> parquet::errors::Result<()> {
+            let reader = JobsReader::new(File::open(&self.path)?)?;
+            let mut other = None;
+            for group in 0..reader.groups() {
+                reader.read_group(group, |run, job| match run == self.id {
+                    true if refused.is_ok() => refused = of_run.add(job),
+                    true => {}
+                    false => other = other.or(Some(run)),
+                })?;
             }
-            rows::check(run, &jobs).map_err(damaged)?;
-            Ok(jobs)
+            match other {
+                Some(other) => Err(damaged(format!("it has jobs of run {other}"))),
+                None => of_run.rows.check(run).map_err(damaged),
+            }
         };
-        read().unwrap_or_else(|error| {
+        if let Err(error) = read() {
             self.run = Err(lost(&self.path, &error));
-            Vec::new()
+        }
+        refused.map_err(|unknown| match (&self.run, &of_run.digest) {
+            (Ok(Record { run, .. }), Some((set, _))) => of_another_set(run, set, unknown),
+            _ => Diagnostic::usage(format!("{}: {unknown}", self.path.shown())),
         })
     }
 
@@ -158,6 +172,17 @@ fn of_a_study(directory: &Path, kind: &str) -> Diagnostic {
     ))
 }
 
+/// What a results directory amounts to, whatever the number of its jobs.
+#[derive(Debug)]
+pub struct Digested {
+    /// The manifest. Its runs carry their jobs if any was measured.
+    pub results: Results,
+    /// What there is of the jobs, by number of the run.
+    pub digests: BTreeMap<u32, RunDigest>,
+    /// How many jobs all runs have.
+    pub jobs: usize,
+}
+
 /// Reads a results directory, whether its writer finished it or was stopped at any point.
 ///
 /// Runs that were not made, or whose part is damaged, come back as [`RunStatus::NotRun`] with the reason.
@@ -165,36 +190,86 @@ fn of_a_study(directory: &Path, kind: &str) -> Diagnostic {
 /// Errors: no manifest, or one of another version; a file that differs from its sum or is damaged otherwise; jobs that
 /// contradict themselves or the manifest.
 pub fn load(path: impl AsRef<Path>) -> Result<Results> {
-    let directory = path.as_ref();
+    read(path.as_ref(), |_| Ok(Wanted { jobs: true, sets: None })).map(|digested| digested.results)
+}
+
+/// The same with what a report needs of the jobs. Where nothing was measured, memory does not grow with the jobs.
+///
+/// Errors: as [`load`]; a task set of the manifest that is not valid; a run of a set, or a job of a task, that is not there.
+pub fn load_digested(path: impl AsRef<Path>) -> Result<Digested> {
+    read(path.as_ref(), |manifest| {
+        Ok(Wanted { jobs: !manifest.is_simulated(), sets: Some(manifest.sets()?) })
+    })
+}
+
+/// What is to be known of the jobs.
+struct Wanted {
+    jobs: bool,
+    /// The task sets by which digests are made, if they are.
+    sets: Option<Vec<TaskSet>>,
+}
+
+impl Wanted {
+    fn of(&self, run: &Run) -> OfRun<'_> {
+        let set = || self.sets.as_ref()?.get(usize::try_from(run.set).ok()?);
+        OfRun {
+            jobs: self.jobs.then(Vec::new),
+            digest: set().map(|set| (set, RunDigest::new(set, run.horizon().as_ns()))),
+            rows: Rows::default(),
+        }
+    }
+}
+
+/// What is gathered of a run.
+struct OfRun<'a> {
+    jobs: Option<Vec<Job>>,
+    digest: Option<(&'a TaskSet, RunDigest)>,
+    rows: Rows,
+}
+
+impl OfRun<'_> {
+    fn add(&mut self, job: Job) -> std::result::Result<(), UnknownTask> {
+        self.rows.add(&job);
+        if let Some((_, digest)) = &mut self.digest {
+            digest.add(&job)?;
+        }
+        if let Some(jobs) = &mut self.jobs {
+            jobs.push(job);
+        }
+        Ok(())
+    }
+}
+
+fn read(directory: &Path, wanted: impl Fn(&Manifest) -> Result<Wanted>) -> Result<Digested> {
     let kept = Kept::of(directory)?;
     let mut results = read_manifest(&kept)?;
-    let mut jobs = merged_jobs(&kept, &results)?;
-    for mut part in parts_of(directory)? {
-        let of_part = part.read_jobs();
+    let wanted = wanted(&results)?;
+    let mut gathered = BTreeMap::new();
+    let mut parts = parts_of(directory)?;
+    for part in &mut parts {
+        let Ok(Record { run, .. }) = &part.run else { continue };
+        let mut of_run = wanted.of(run);
+        part.gather(&mut of_run)?;
         if part.run.is_ok() {
-            jobs.insert(part.id, of_part);
+            gathered.insert(part.id, of_run);
         }
-        part.place(&mut results);
     }
+    merged_jobs(&kept, &results, &wanted, &mut gathered)?;
+    parts.iter().for_each(|part| part.place(&mut results));
+    let (mut digests, mut jobs) = (BTreeMap::new(), 0);
     for run in &mut results.runs {
-        run.jobs = jobs.remove(&run.id).unwrap_or_default();
-    }
-    if let Some(run) = jobs.keys().next() {
-        return Err(Diagnostic::usage(format!(
-            "{} has jobs of run {run}, which {MANIFEST_FILE} does not list",
-            kept.path(JOBS_FILE).shown()
-        ))
-        .hint("the two files do not belong together; use the ones written together"));
-    }
-    for run in &mut results.runs {
-        rows::check(run, &run.jobs).map_err(|why| {
+        let of_run = gathered.remove(&run.id).unwrap_or_else(|| wanted.of(run));
+        of_run.rows.check(run).map_err(|why| {
             Diagnostic::usage(format!("{} is damaged: {why}", kept.path(JOBS_FILE).shown()))
                 .hint("use the file that was written together with the manifest, or make the runs again")
         })?;
         // From here on the jobs say it.
         run.job_count = None;
+        jobs += of_run.rows.count();
+        run.jobs = of_run.jobs.unwrap_or_default();
+        digests.extend(of_run.digest.map(|(_, digest)| (run.id, digest)));
     }
-    Ok(results)
+    Ok(Digested { results, digests, jobs })
 }
 
 /// Reads the manifest of a results directory with the state of its runs, without their jobs.
@@ -207,19 +282,51 @@ pub fn load_manifest(path: impl AsRef<Path>) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// The jobs in `jobs.parquet` by run. The file may be missing only while there are parts.
-fn merged_jobs(kept: &Kept, manifest: &Manifest) -> Result<BTreeMap<u32, Vec<Job>>> {
+/// Gathers the jobs in `jobs.parquet`, but for those of runs that are there already. The file may be missing only while there are parts.
+fn merged_jobs<'a>(
+    kept: &Kept,
+    manifest: &Manifest,
+    wanted: &'a Wanted,
+    gathered: &mut BTreeMap<u32, OfRun<'a>>,
+) -> Result<()> {
     let path = kept.path(JOBS_FILE);
     let Some(file) = kept.open(JOBS_FILE)? else {
         let made = manifest.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. }));
         return match made {
-            false => Ok(BTreeMap::new()),
+            false => Ok(()),
             true => Err(Diagnostic::usage(format!("{} is missing", path.shown()))
                 .hint(format!("put it back next to {MANIFEST_FILE}, or make the runs again"))),
         };
     };
-    JobsReader::new(file).and_then(|reader| reader.read_all()).map_err(|error| {
+    let of_parts: BTreeSet<u32> = gathered.keys().copied().collect();
+    let runs: BTreeMap<u32, &Run> = manifest.runs.iter().map(|run| (run.id, run)).collect();
+    let mut refused = Ok(());
+    let mut gather = |id: u32, job: Job| {
+        if refused.is_err() || of_parts.contains(&id) {
+            return;
+        }
+        refused = match runs.get(&id) {
+            None => Err(Diagnostic::usage(format!(
+                "{} has jobs of run {id}, which {MANIFEST_FILE} does not list",
+                path.shown()
+            ))
+            .hint("the two files do not belong together; use the ones written together")),
+            Some(run) => {
+                let of_run = gathered.entry(id).or_insert_with(|| wanted.of(run));
+                of_run.add(job).map_err(|unknown| {
+                    let set = of_run.digest.as_ref().expect("only a digest refuses jobs").0;
+                    of_another_set(run, set, unknown)
+                })
+            }
+        };
+    };
+    let read = || -> parquet::errors::Result<()> {
+        let reader = JobsReader::new(file)?;
+        (0..reader.groups()).try_for_each(|group| reader.read_group(group, &mut gather))
+    };
+    read().map_err(|error| {
         Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
             .hint("the file is damaged or was not written by this version of laxity; make the runs again")
-    })
+    })?;
+    refused
 }

@@ -16,6 +16,7 @@
 mod activities;
 mod atomic_file;
 mod events;
+mod jobs;
 mod kept;
 mod load;
 mod part_sums;
@@ -25,8 +26,9 @@ mod sums;
 
 pub use activities::write_activities;
 pub use events::{EventsFile, create_events, events_path, open_events, runs_with_events};
+pub use jobs::{EndedJobsFile, JobsFile, create_jobs};
 pub use kept::{Kept, SUMS_FILE};
-pub use load::{load, load_manifest};
+pub use load::{Digested, load, load_digested, load_manifest};
 
 use crate::{
     BackgroundRecord, JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus,
@@ -45,7 +47,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use sums::{Sum, Summing};
+use sums::Sum;
 
 /// Name of the manifest.
 pub const MANIFEST_FILE: &str = "manifest.json";
@@ -180,7 +182,25 @@ impl ResultsDirectory {
 
     fn append(&mut self, run: &Run, background: Option<&BackgroundRecord>) -> Result<()> {
         let path = part_path(&self.path, run.id);
-        let record = Run { jobs: Vec::new(), job_count: Some(run.jobs.len() as u64), ..run.clone() };
+        let write = || {
+            let mut jobs = JobsFile::begin(path.clone(), run, &task_names(&self.manifest, run.set))?;
+            run.jobs.iter().try_for_each(|job| jobs.add(job))?;
+            jobs.settle()
+        };
+        let jobs = write().map_err(|error| self.refused(&path, &error))?;
+        self.append_written(run, jobs, background)
+    }
+
+    /// Makes a run durable whose jobs have been written already ([`create_jobs`]); it carries none itself.
+    ///
+    /// Errors: as [`ResultsDirectory::append_run`].
+    pub fn append_written(
+        &mut self,
+        run: &Run,
+        jobs: EndedJobsFile,
+        background: Option<&BackgroundRecord>,
+    ) -> Result<()> {
+        let record = Run { jobs: Vec::new(), job_count: Some(jobs.count()), ..run.clone() };
         let records = || -> serde_json::Result<Vec<(&str, String)>> {
             let mut records = vec![(RUN_KEY, serde_json::to_string(&record)?)];
             if let Some(background) = background {
@@ -188,19 +208,10 @@ impl ResultsDirectory {
             }
             Ok(records)
         };
-        let records = records().map_err(io::Error::from);
-        let columns = RunColumns::new(run, &task_names(&self.manifest, run.set));
-        let written = records.and_then(|records| {
-            write_atomically(&path, |file| {
-                let write = || -> parquet::errors::Result<Summing<BufWriter<&mut File>>> {
-                    let mut writer = JobsWriter::new(Summing::new(BufWriter::new(file)), &records)?;
-                    run.jobs.iter().try_for_each(|job| writer.write(&columns, job))?;
-                    writer.finish()
-                };
-                // The sum comes before the name: a part is never without.
-                let sum = write().map_err(io_error)?.finish()?;
-                part_sums::append(&self.path, &part_name(run.id), sum)
-            })
+        let path = jobs.path().to_owned();
+        let written = records().map_err(io::Error::from).and_then(|records| {
+            // The sum comes before the name: a part is never without.
+            jobs.publish(records, |sum| part_sums::append(&self.path, &part_name(run.id), sum))
         });
         written.map_err(|error| self.refused(&path, &error))?;
         place(&mut self.manifest, record, background.copied());
@@ -254,8 +265,13 @@ impl ResultsDirectory {
         let whole = || parts.iter().filter(|part| part.run.is_ok());
         let replaced: BTreeSet<u32> = whole().map(|part| part.id).collect();
         let mut writer = JobsWriter::new(BufWriter::new(file), &[])?;
+        let none = BTreeSet::new();
         let mut copy = |source: &Path, left_out: &BTreeSet<u32>| {
-            let reader = JobsReader::new(File::open(source)?)?;
+            let source = File::open(source)?;
+            if left_out.is_empty() && writer.copy(&source)? {
+                return Ok(());
+            }
+            let reader = JobsReader::new(source)?;
             for group in 0..reader.groups() {
                 let mut rows = Vec::new();
                 reader.read_group(group, |run, job| rows.push((run, job)))?;
@@ -271,7 +287,7 @@ impl ResultsDirectory {
         if earlier.exists() {
             copy(&earlier, &replaced)?;
         }
-        whole().try_for_each(|part| copy(&part.path, &BTreeSet::new()))?;
+        whole().try_for_each(|part| copy(&part.path, &none))?;
         writer.finish()
     }
 

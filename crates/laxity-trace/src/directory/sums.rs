@@ -72,10 +72,10 @@ impl<W: Write> Summing<W> {
         Summing { sink, sum: Sha256::new() }
     }
 
-    /// The sum, once everything is with the system.
-    pub(super) fn finish(mut self) -> io::Result<Sum> {
+    /// The sum, once everything is with the system, and the writer.
+    pub(super) fn finish(mut self) -> io::Result<(Sum, W)> {
         self.sink.flush()?;
-        Ok(Sum(self.sum.finalize().into()))
+        Ok((Sum(self.sum.finalize().into()), self.sink))
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a file");
         let mut writer = Summing::new(&mut file);
         writer.write_all(b"ab").and_then(|()| writer.write_all(b"c")).expect("written");
-        let written = writer.finish().expect("flushed");
+        let (written, _) = writer.finish().expect("flushed");
         assert_eq!(written.to_string(), ABC);
         assert_eq!(Sum::of(&mut file).expect("readable"), written);
     }

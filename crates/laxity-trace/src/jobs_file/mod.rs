@@ -5,10 +5,13 @@
 //! laxity. A null is a quantity that was not measured, or that a job which did not end does not have. The
 //! key-value metadata carry the version of the layout.
 
+mod chunk;
 mod columns;
 mod reader;
+mod values;
 mod writer;
 
 pub use columns::{JOBS_VERSION, RunColumns};
 pub use reader::JobsReader;
+pub(crate) use writer::GROUP_ROWS;
 pub use writer::JobsWriter;

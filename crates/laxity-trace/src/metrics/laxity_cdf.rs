@@ -1,7 +1,8 @@
 //! Distributions of normalized laxity (lelli2012, Figures 3 to 5).
 
+use super::classes::Classes;
 use super::statistics::ratio;
-use crate::Run;
+use crate::Job;
 use laxity_model::{Duration, TaskSet};
 use std::collections::BTreeSet;
 
@@ -31,18 +32,79 @@ impl TaskSelection {
     }
 }
 
-/// The normalized laxities (D - R)/T of the completed jobs of the selected tasks, ascending.
+/// Laxities of a task that are kept as they are, however many tasks there are.
+const EXACT_PER_TASK: usize = 1024;
+/// Laxities of a run that are kept as they are, shared among its tasks: 2 MiB of them.
+const EXACT_PER_RUN: usize = 1 << 18;
+
+/// The laxities of the completed jobs of a run, task by task, in memory that is bounded by the tasks.
 ///
-/// Jobs of tasks that the set does not have are left out ([`super::RunSummary::of`] refuses them).
-pub fn normalized_laxities(run: &Run, set: &TaskSet, selection: TaskSelection) -> Vec<f64> {
-    let selected = selection.tasks(set);
-    let laxity = |job: &crate::Job| {
-        let id = usize::try_from(job.task).ok().filter(|id| selected.contains(id))?;
-        ratio(job.laxity_ns()?.into(), set.tasks()[id].period().as_ns().into())
-    };
-    let mut laxities: Vec<f64> = run.jobs.iter().filter_map(laxity).collect();
-    laxities.sort_unstable_by(f64::total_cmp);
-    laxities
+/// Those of few jobs are kept as they are. More are counted in classes, which are at most 1/128 as wide as the values in them and
+/// have one sign: a task's share of laxities up to the upper end of a class is exact, and so is the share of missed deadlines.
+#[derive(Debug, Clone)]
+pub struct Laxities {
+    tasks: Vec<OfTask>,
+    exact_max: usize,
+}
+
+#[derive(Debug, Clone)]
+enum OfTask {
+    /// In ns, in the order in which they came.
+    Exact(Vec<i64>),
+    /// Amounts below and above 0.
+    Classes(Box<[Classes; 2]>),
+}
+
+impl Laxities {
+    /// None yet, of a set with so many tasks.
+    pub fn new(tasks: usize) -> Laxities {
+        let exact_max = (EXACT_PER_RUN / tasks.max(1)).max(EXACT_PER_TASK);
+        Laxities { tasks: vec![OfTask::Exact(Vec::new()); tasks], exact_max }
+    }
+
+    /// One more job. A job that did not complete has no laxity; one of a task that the set does not have is left out
+    /// ([`super::Tallies::add`] refuses it).
+    #[inline]
+    pub fn add(&mut self, job: &Job) {
+        let Some(laxity) = job.laxity_ns() else { return };
+        let Some(task) = self.tasks.get_mut(job.task as usize) else { return };
+        match task {
+            OfTask::Exact(values) if values.len() < self.exact_max => values.push(laxity),
+            OfTask::Exact(values) => {
+                let mut classes = Box::<[Classes; 2]>::default();
+                values.iter().chain([&laxity]).for_each(|value| count(&mut classes, *value));
+                *task = OfTask::Classes(classes);
+            }
+            OfTask::Classes(classes) => count(classes, laxity),
+        }
+    }
+
+    /// The normalized laxities (D - R)/T of the selected tasks of `set`, which is that of the run, ascending, with how many jobs have
+    /// each.
+    pub fn normalized(&self, set: &TaskSet, selection: TaskSelection) -> Vec<(f64, u64)> {
+        let mut all = Vec::new();
+        for id in selection.tasks(set) {
+            let period = set.tasks()[id].period().as_ns();
+            let of = |laxity: i64| ratio(laxity.into(), period.into()).expect("periods are above 0");
+            match self.tasks.get(id) {
+                None => {}
+                Some(OfTask::Exact(values)) => all.extend(values.iter().map(|value| (of(*value), 1))),
+                Some(OfTask::Classes(classes)) => {
+                    let [negative, positive] = &**classes;
+                    let below = |amount: u64| i64::try_from(amount).map_or(i64::MIN, |amount| -amount);
+                    let above = |amount: u64| i64::try_from(amount).unwrap_or(i64::MAX);
+                    all.extend(negative.ends().map(|(ends, jobs)| (of(below(*ends.start())), jobs)));
+                    all.extend(positive.ends().map(|(ends, jobs)| (of(above(*ends.end())), jobs)));
+                }
+            }
+        }
+        all.sort_unstable_by(|(one, _), (other, _)| one.total_cmp(other));
+        all
+    }
+}
+
+fn count(classes: &mut [Classes; 2], laxity: i64) {
+    classes[usize::from(laxity >= 0)].add(laxity.unsigned_abs(), 1);
 }
 
 /// A point of an empirical distribution function: `share` of the values are at most `value`.
@@ -54,36 +116,45 @@ pub struct CdfPoint {
     pub share: f64,
 }
 
-/// At most about `points_max` points of the distribution function of ascending `values`, for plots.
+/// At most about `points_max` points of the distribution function of ascending `values`, with how many jobs have each, for plots.
 ///
 /// Every point is one of the exact function: none is interpolated. The ends are kept, and so are the last
 /// negative and the first non-negative value, so that the share of missed deadlines can be read off exactly
 /// (that can make two points more than `points_max`). Elsewhere the ranks are evenly spaced, so that neighbours
-/// are at most `1/(points_max - 1)` of the values, rounded up, apart. The two ends are always kept.
-pub fn thin_cdf(values: &[f64], points_max: usize) -> Vec<CdfPoint> {
-    let Some(last) = values.len().checked_sub(1) else {
+/// are at most `1/(points_max - 1)` of the jobs, rounded up, apart. The two ends are always kept.
+pub fn thin_cdf(values: &[(f64, u64)], points_max: usize) -> Vec<CdfPoint> {
+    let jobs: u64 = values.iter().map(|(_, jobs)| jobs).sum();
+    let Some(last) = jobs.checked_sub(1) else {
         return Vec::new();
     };
-    let steps = points_max.saturating_sub(1).clamp(1, last.max(1));
-    let mut ranks: BTreeSet<usize> = (0..=steps).map(|step| evenly(step, steps, last)).collect();
-    let negative = values.partition_point(|&value| value < 0.0);
+    let steps = u64::try_from(points_max).unwrap_or(u64::MAX).saturating_sub(1).clamp(1, last.max(1));
+    let mut ranks: BTreeSet<u64> = (0..=steps).map(|step| evenly(step, steps, last)).collect();
+    let negative: u64 = values.iter().take_while(|(value, _)| *value < 0.0).map(|(_, jobs)| jobs).sum();
     ranks.extend(negative.checked_sub(1));
     ranks.insert(negative.min(last));
-    let point = |rank: usize| CdfPoint { value: values[rank], share: share(rank, values) };
-    ranks.into_iter().map(point).collect()
+    let mut equal = values.chunk_by(|(one, _), (next, _)| one == next);
+    let (mut up_to, mut value) = (0, 0.0);
+    let mut point = |rank: u64| {
+        // Equal values have one share: that of the last of them.
+        while up_to <= rank {
+            let same = equal.next().expect("ranks are below the number of jobs");
+            value = same[0].0;
+            up_to += same.iter().map(|(_, jobs)| jobs).sum::<u64>();
+        }
+        CdfPoint { value, share: share(up_to, jobs) }
+    };
+    ranks.into_iter().map(&mut point).collect()
 }
 
 /// The rank `step / steps` of the way from 0 to `last`, rounded down.
-fn evenly(step: usize, steps: usize, last: usize) -> usize {
-    let rank = step as u128 * last as u128 / steps as u128;
-    usize::try_from(rank).expect("at most `last`")
+fn evenly(step: u64, steps: u64, last: u64) -> u64 {
+    let rank = u128::from(step) * u128::from(last) / u128::from(steps);
+    u64::try_from(rank).expect("at most `last`")
 }
 
-/// Equal values have one share: that of the last of them.
 #[expect(clippy::cast_precision_loss, reason = "numbers of jobs are far below 2^53")]
-fn share(rank: usize, values: &[f64]) -> f64 {
-    let equal = values[rank..].partition_point(|&value| value <= values[rank]);
-    (rank + equal) as f64 / values.len() as f64
+fn share(part: u64, jobs: u64) -> f64 {
+    part as f64 / jobs as f64
 }
 
 #[cfg(test)]
@@ -92,7 +163,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn points(values: &[f64], max: usize) -> Vec<(f64, f64)> {
-        thin_cdf(values, max).into_iter().map(|point| (point.value, point.share)).collect()
+        let values: Vec<(f64, u64)> = values.iter().map(|value| (*value, 1)).collect();
+        thin_cdf(&values, max).into_iter().map(|point| (point.value, point.share)).collect()
     }
 
     #[test]
@@ -115,7 +187,11 @@ mod tests {
         ) {
             values.sort_unstable();
             let floats: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
-            let thinned = thin_cdf(&floats, points_max);
+            let counted: Vec<(f64, u64)> =
+                floats.chunk_by(|one, next| one == next).map(|same| (same[0], same.len() as u64)).collect();
+            let thinned = thin_cdf(&counted, points_max);
+            let apart: Vec<(f64, u64)> = floats.iter().map(|value| (*value, 1)).collect();
+            prop_assert_eq!(&thinned, &thin_cdf(&apart, points_max));
             prop_assert!(thinned.len() <= points_max.max(2) + 2);
             prop_assert_eq!(thinned[0].value, floats[0]);
             prop_assert_eq!(thinned[thinned.len() - 1].value, floats[floats.len() - 1]);

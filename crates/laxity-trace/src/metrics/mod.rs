@@ -47,6 +47,8 @@
 //!    caches hold ([`CacheSummary`]).
 
 mod background;
+mod classes;
+mod digest;
 mod efficiency;
 mod followed_caches;
 mod hardware;
@@ -61,10 +63,12 @@ mod tally;
 mod tardiness_histogram;
 
 pub use background::BackgroundSummary;
+pub use digest::RunDigest;
+pub(crate) use digest::of_another_set;
 pub use efficiency::Efficiency;
 pub use followed_caches::CacheSummary;
 pub use hardware::{HardwareCounts, relative_ipc};
-pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
+pub use laxity_cdf::{CdfPoint, Laxities, TaskSelection, thin_cdf};
 pub use responses::ResponseTimes;
 pub use run_summary::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};
 pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder};

@@ -1,7 +1,7 @@
 //! Response times as they come, in memory that does not grow with time.
 //!
 //! 1. A few response times are kept as they are; their percentiles are exact (nearest rank).
-//! 2. More are counted in classes: every power of two is split into [`CLASSES`] of equal width, so that a class is
+//! 2. More are counted in classes: every power of two is split into 128 of equal width, so that a class is
 //!    at most 1/128 as wide as the values in it (the log-linear histogram of HdrHistogram). Below 256 ns a class is
 //!    a single value. A percentile is then the upper end of the class with the nearest rank, but never more than
 //!    the maximum: it is at most 1/128 above the exact one, and never below it.
@@ -12,6 +12,7 @@
 //! Complexity: O(1) per value; percentiles are O(values kept or classes). Memory: 8 bytes per value kept, 1 KiB
 //! per power of two between the shortest and the longest value counted.
 
+use super::classes::Classes;
 use super::statistics::{Moments, nearest_rank_index};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,10 +43,6 @@ pub struct ResponseTimes {
 }
 
 const PERMILLES: [u32; 5] = [500, 900, 950, 990, 999];
-
-/// Classes per power of two.
-const CLASSES: usize = 1 << CLASS_BITS;
-const CLASS_BITS: u32 = 7;
 
 /// Response times of one task, or of several.
 #[derive(Debug, Clone)]
@@ -127,7 +124,7 @@ impl Responses {
     pub(super) fn summary(&self) -> Option<ResponseTimes> {
         let (percentiles, approximate) = match &self.kept {
             Kept::Exact(values) => (percentiles_of(&mut values.clone())?, false),
-            Kept::Classes(classes) => (classes.percentiles(self.count(), self.max), true),
+            Kept::Classes(classes) => (percentiles_of_classes(classes, self.count(), self.max), true),
         };
         let [p50, p90, p95, p99, p99_9] = percentiles;
         Some(ResponseTimes {
@@ -158,75 +155,18 @@ fn percentiles_of(values: &mut [u64]) -> Option<[u64; 5]> {
     }))
 }
 
-/// Numbers of values per class, from the first power of two that has any.
-#[derive(Debug, Clone, Default)]
-struct Classes {
-    /// Index of the class of `counts[0]`, a multiple of [`CLASSES`].
-    first: usize,
-    counts: Vec<u64>,
-}
-
-/// The class of a value. Classes are numbered from 0 without gaps, in the order of their values.
-#[inline]
-fn class_of(value: u64) -> usize {
-    let shift = (u64::BITS - 1 - (value | 1).leading_zeros()).saturating_sub(CLASS_BITS);
-    let step = usize::try_from(value >> shift).expect("below 2 * CLASSES");
-    shift as usize * CLASSES + step
-}
-
-/// The largest value of a class.
-fn upper_end(class: usize) -> u64 {
-    // From 2 * CLASSES on, the steps of a power of two go from CLASSES to 2 * CLASSES - 1.
-    let shift = (class / CLASSES).saturating_sub(1);
-    let step = (class - shift * CLASSES) as u64;
-    (step << shift) + ((1u64 << shift) - 1)
-}
-
-impl Classes {
-    #[inline]
-    fn add(&mut self, value: u64, times: u64) {
-        let class = class_of(value);
-        match self.counts.get_mut(class.wrapping_sub(self.first)) {
-            Some(count) => *count += times,
-            None => *self.cover(class) += times,
+/// The same of `count` values in classes, of which `max` is the longest: upper ends of classes.
+fn percentiles_of_classes(classes: &Classes, count: u64, max: u64) -> [u64; 5] {
+    let mut classes = classes.ends();
+    let (mut up_to, mut end) = (0, 0);
+    PERMILLES.map(|permille| {
+        let rank = nearest_rank_index(count, permille);
+        while up_to <= rank {
+            let (ends, in_class) = classes.next().expect("ranks are below the number of values");
+            (up_to, end) = (up_to + in_class, *ends.end());
         }
-    }
-
-    /// Makes room for a class, by whole powers of two, and gives its count.
-    #[cold]
-    fn cover(&mut self, class: usize) -> &mut u64 {
-        let start = class / CLASSES * CLASSES;
-        if self.counts.is_empty() {
-            self.first = start;
-        }
-        if start < self.first {
-            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - start));
-            self.first = start;
-        }
-        let needed = (start + CLASSES - self.first).max(self.counts.len());
-        self.counts.resize(needed, 0);
-        &mut self.counts[class - self.first]
-    }
-
-    fn merge(&mut self, other: &Classes) {
-        for (class, &count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
-            self.add(upper_end(class), count);
-        }
-    }
-
-    /// Of `count` values of which `max` is the longest.
-    fn percentiles(&self, count: u64, max: u64) -> [u64; 5] {
-        let mut classes = (self.first..).zip(&self.counts);
-        let (mut up_to, mut current) = (0, 0);
-        PERMILLES.map(|permille| {
-            let rank = nearest_rank_index(count, permille);
-            while up_to <= rank {
-                let (class, in_class) = classes.next().expect("ranks are below the number of values");
-                (up_to, current) = (up_to + in_class, class);
-            }
-            upper_end(current).min(max)
-        })
-    }
+        end.min(max)
+    })
 }
 
 #[cfg(test)]
@@ -264,30 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn classes_cover_all_values_without_gaps() {
-        for value in [0, 1, 2, 127, 128, 254, 255] {
-            assert_eq!(
-                (class_of(value), upper_end(class_of(value))),
-                (usize::try_from(value).unwrap(), value)
-            );
-        }
-        let last = class_of(u64::MAX);
-        assert_eq!((last, upper_end(last)), (56 * CLASSES + 255, u64::MAX));
-        for class in 0..last {
-            let end = upper_end(class);
-            assert_eq!((class_of(end), class_of(end + 1)), (class, class + 1), "class {class}");
-            let start = class.checked_sub(1).map_or(0, |before| upper_end(before) + 1);
-            assert!(u128::from(end - start) * 128 <= u128::from(start), "class {class}: {start}..={end}");
-        }
-    }
-
-    #[test]
     fn memory_is_bounded_by_powers_of_two() {
         let mut responses = Responses::new(4);
         (0..100_000u64).for_each(|k| responses.add(1_000_000 + k * 37 % 5_000_000));
         let Kept::Classes(classes) = &responses.kept else { panic!("100000 are not kept") };
-        assert!(classes.counts.len() <= 4 * CLASSES, "{}", classes.counts.len());
-        assert_eq!(classes.counts.iter().sum::<u64>(), 100_000);
+        assert!(classes.ends().count() <= 4 * 128, "{}", classes.ends().count());
+        assert_eq!(classes.ends().map(|(_, count)| count).sum::<u64>(), 100_000);
     }
 
     /// Values of every magnitude.

@@ -113,15 +113,15 @@ impl Summary {
     /// Errors: a run of a set, or a job of a task, that is not there.
     ///
     /// Panics if tallies are of another set or horizon than their run (see [`RunSummary::of_tallies`]).
-    pub fn of_tallied(
+    pub fn of_tallied<'t>(
         results: &Manifest,
         sets: &[TaskSet],
-        tallied: &BTreeMap<u32, Tallies>,
+        tallied: impl Fn(u32) -> Option<&'t Tallies>,
     ) -> Result<Summary> {
         let mut builder = SummaryBuilder::new(results.machine.cpus.len());
         for run in &results.runs {
             let set = set_of(run, sets)?;
-            match tallied.get(&run.id) {
+            match tallied(run.id) {
                 Some(tallies) => builder.add(run, set, tallies),
                 None => builder.add(run, set, &tally(run, set)?),
             };

@@ -3,10 +3,11 @@
 //! A job costs O(1) and allocates nothing, but for the first few of a task ([`super::responses`]). Memory is
 //! bounded by the number of tasks.
 
+use super::digest::of_another_set;
 use super::responses::Responses;
 use super::statistics::ratio;
 use crate::{Counters, Job, JobOutcome, Run};
-use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_model::{Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -439,17 +440,9 @@ impl TaskTally {
 /// Errors: a job of a task that the set does not have.
 pub(super) fn tally(run: &Run, set: &TaskSet) -> Result<Tallies> {
     let mut tallies = Tallies::new(set, run.horizon().as_ns());
-    for job in &run.jobs {
-        tallies.add(job).map_err(|unknown| {
-            Diagnostic::usage(format!(
-                "run {} has a job of task {} but its task set `{}` has only {} tasks",
-                run.id,
-                unknown.task,
-                set.name(),
-                unknown.tasks
-            ))
-            .hint("the jobs and the manifest do not belong together; use the ones written together")
-        })?;
-    }
+    run.jobs
+        .iter()
+        .try_for_each(|job| tallies.add(job))
+        .map_err(|unknown| of_another_set(run, set, unknown))?;
     Ok(tallies)
 }

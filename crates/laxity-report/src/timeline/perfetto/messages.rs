@@ -88,8 +88,9 @@ pub(super) const UNIT_TIME_NS: i32 = 1;
 /// Something on a track.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TrackEvent {
-    #[prost(message, repeated, tag = "4")]
-    pub(super) debug_annotations: Vec<DebugAnnotation>,
+    /// Perfetto allows several; none is made with more than one.
+    #[prost(message, optional, tag = "4")]
+    pub(super) debug_annotation: Option<DebugAnnotation>,
     #[prost(int32, optional, tag = "9")]
     pub(super) kind: Option<i32>,
     #[prost(uint64, optional, tag = "10")]
@@ -98,10 +99,11 @@ pub(super) struct TrackEvent {
     pub(super) track_uuid: Option<u64>,
     #[prost(int64, optional, tag = "30")]
     pub(super) counter_value: Option<i64>,
-    #[prost(fixed64, repeated, packed = "false", tag = "47")]
-    pub(super) flow_ids: Vec<u64>,
-    #[prost(fixed64, repeated, packed = "false", tag = "48")]
-    pub(super) terminating_flow_ids: Vec<u64>,
+    /// The same goes for these.
+    #[prost(fixed64, optional, tag = "47")]
+    pub(super) flow_id: Option<u64>,
+    #[prost(fixed64, optional, tag = "48")]
+    pub(super) terminating_flow_id: Option<u64>,
     #[prost(uint64, optional, tag = "54")]
     pub(super) correlation_iid: Option<u64>,
 }

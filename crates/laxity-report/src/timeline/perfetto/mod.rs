@@ -126,32 +126,28 @@ impl<'a, W: Write> Trace<'a, W> {
 
     /// Both ends of a slice on the track of a CPU.
     fn segment(&mut self, segment: Segment, stops: bool) -> io::Result<()> {
-        let (track, name, key) = match segment.activity {
-            Activity::Job { task, job } => (
-                self.tracks.cpu(segment.cpu, &mut self.packets)?,
-                self.tracks.task_name(task),
-                Some((task, job)),
-            ),
-            Activity::Background { task } => {
-                (self.tracks.cpu(segment.cpu, &mut self.packets)?, format!("background task {task}"), None)
-            }
-            Activity::Taken => (
-                self.tracks.cpu(segment.cpu, &mut self.packets)?,
-                "taken from the scheduler".to_owned(),
-                None,
-            ),
-            Activity::Kernel(kind) => {
-                (self.tracks.kernel(segment.cpu, &mut self.packets)?, kind.name().to_owned(), None)
+        let packets = &mut self.packets;
+        let track = match segment.activity {
+            Activity::Kernel(_) => self.tracks.kernel(segment.cpu, packets)?,
+            Activity::Job { .. } | Activity::Background { .. } | Activity::Taken => {
+                self.tracks.cpu(segment.cpu, packets)?
             }
         };
-        let correlation_iid = key.map(|_| self.packets.correlation(&name)).transpose()?;
-        let name = self.packets.name(&name)?;
+        let (correlation_iid, name, key) = match segment.activity {
+            Activity::Job { task, job } => {
+                let correlation = self.tracks.correlation(task, packets)?;
+                (Some(correlation), self.tracks.name(task, packets)?, Some((task, job)))
+            }
+            Activity::Background { task } => (None, packets.name(&format!("background task {task}"))?, None),
+            Activity::Taken => (None, packets.name("taken from the scheduler")?, None),
+            Activity::Kernel(kind) => (None, packets.name(kind.name())?, None),
+        };
         let mut begin = TrackEvent {
             kind: Some(TYPE_SLICE_BEGIN),
             name_iid: Some(name),
             correlation_iid,
             track_uuid: Some(track),
-            debug_annotations: key.map(|(_, job)| Note::Job.unsigned(u64::from(job))).into_iter().collect(),
+            debug_annotation: key.map(|(_, job)| Note::Job.unsigned(u64::from(job))),
             ..TrackEvent::default()
         };
         let mut end =
@@ -160,10 +156,10 @@ impl<'a, W: Write> Trace<'a, W> {
             // Never back in time, which only contradicting events would need.
             let elsewhere = |last: &Segment| last.cpu != segment.cpu && last.to_ns <= segment.from_ns;
             let arrow = self.stopped.remove(&key).filter(|(last, _)| elsewhere(last));
-            begin.terminating_flow_ids.extend(arrow.map(|(_, arrow)| arrow));
+            begin.terminating_flow_id = arrow.map(|(_, arrow)| arrow);
             if stops {
                 self.arrows += 1;
-                end.flow_ids.push(self.arrows);
+                end.flow_id = Some(self.arrows);
                 self.stopped.insert(key, (segment, self.arrows));
             }
         }
@@ -183,13 +179,12 @@ impl<'a, W: Write> Trace<'a, W> {
         let lane = (0..).find(|lane| !taken(*lane)).unwrap_or(0);
         self.open.insert((task, job), OpenJob { lane, deadline_ns: event.argument, missed: false });
         let track = self.tracks.task(task, lane, &mut self.packets)?;
-        let name = self.tracks.task_name(task);
         let begin = TrackEvent {
             kind: Some(TYPE_SLICE_BEGIN),
-            name_iid: Some(self.packets.name(&name)?),
-            correlation_iid: Some(self.packets.correlation(&name)?),
+            name_iid: Some(self.tracks.name(task, &mut self.packets)?),
+            correlation_iid: Some(self.tracks.correlation(task, &mut self.packets)?),
             track_uuid: Some(track),
-            debug_annotations: vec![Note::Job.unsigned(u64::from(job))],
+            debug_annotation: Some(Note::Job.unsigned(u64::from(job))),
             ..TrackEvent::default()
         };
         self.packets.event(event.time_ns, begin)
@@ -211,7 +206,7 @@ impl<'a, W: Write> Trace<'a, W> {
             kind: Some(TYPE_INSTANT),
             name_iid: Some(name),
             track_uuid: Some(track),
-            debug_annotations: vec![Note::Job.unsigned(u64::from(job))],
+            debug_annotation: Some(Note::Job.unsigned(u64::from(job))),
             ..TrackEvent::default()
         };
         self.packets.event(time_ns, event)
@@ -254,7 +249,7 @@ impl<'a, W: Write> Trace<'a, W> {
         let end = TrackEvent {
             kind: Some(TYPE_SLICE_END),
             track_uuid: Some(track),
-            debug_annotations: laxity.map(|laxity| Note::Laxity.signed(laxity)).into_iter().collect(),
+            debug_annotation: laxity.map(|laxity| Note::Laxity.signed(laxity)),
             ..TrackEvent::default()
         };
         self.packets.event(time_ns, end)?;

@@ -5,8 +5,9 @@ use super::messages::{
     SEQ_INCREMENTAL_STATE_CLEARED, SEQ_NEEDS_INCREMENTAL_STATE, SIBLING_MERGE_BY_KEY, SIBLING_MERGE_NONE,
     TracePacket, TrackDescriptor, TrackEvent, UNIT_TIME_NS,
 };
-use prost::Message;
-use std::collections::BTreeMap;
+use prost::bytes::BufMut;
+use prost::{Message, encode_length_delimiter, length_delimiter_len};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// There is one writer, so one sequence.
@@ -59,10 +60,12 @@ pub(super) struct NewTrack {
 /// Writes packets.
 pub(super) struct Packets<W: Write> {
     sink: W,
+    /// Packets that are encoded: the first `filled` bytes of it.
     buffer: Vec<u8>,
-    names: BTreeMap<String, u64>,
+    filled: usize,
+    names: HashMap<String, u64>,
     /// Those that tell the interface which slices belong together.
-    correlations: BTreeMap<String, u64>,
+    correlations: HashMap<String, u64>,
     tracks: u64,
 }
 
@@ -71,9 +74,10 @@ impl<W: Write> Packets<W> {
     pub(super) fn new(sink: W) -> io::Result<Self> {
         let mut packets = Packets {
             sink,
-            buffer: Vec::with_capacity(2 * BUFFER_BYTES),
-            names: BTreeMap::new(),
-            correlations: BTreeMap::new(),
+            buffer: vec![0; BUFFER_BYTES],
+            filled: 0,
+            names: HashMap::new(),
+            correlations: HashMap::new(),
             tracks: 0,
         };
         let name =
@@ -92,14 +96,24 @@ impl<W: Write> Packets<W> {
 
     fn write(&mut self, packet: TracePacket) -> io::Result<()> {
         let packet = TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), ..packet };
-        self.buffer.push(PACKET_TAG);
-        packet.encode_length_delimited(&mut self.buffer)?;
-        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+        let length = packet.encoded_len();
+        let needed = 1 + length_delimiter_len(length) + length;
+        if self.buffer.len() - self.filled < needed {
+            self.flush()?;
+            self.buffer.resize(self.buffer.len().max(needed), 0);
+        }
+        // Into room that is there: prost asks a vector for it byte by byte.
+        let mut room = &mut self.buffer[self.filled..];
+        room.put_u8(PACKET_TAG);
+        encode_length_delimiter(length, &mut room)?;
+        packet.encode(&mut room)?;
+        self.filled += needed;
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.sink.write_all(&self.buffer)?;
-        self.buffer.clear();
+        self.sink.write_all(&self.buffer[..self.filled])?;
+        self.filled = 0;
         Ok(())
     }
 
@@ -156,9 +170,8 @@ impl<W: Write> Packets<W> {
     /// Writes an event.
     pub(super) fn event(&mut self, time_ns: u64, event: TrackEvent) -> io::Result<()> {
         // Only packets that use interned names say so, which saves bytes.
-        let interned = event.name_iid.is_some()
-            || event.correlation_iid.is_some()
-            || !event.debug_annotations.is_empty();
+        let interned =
+            event.name_iid.is_some() || event.correlation_iid.is_some() || event.debug_annotation.is_some();
         self.write(TracePacket {
             timestamp: Some(time_ns),
             track_event: Some(event),
@@ -176,7 +189,7 @@ impl<W: Write> Packets<W> {
 }
 
 /// Ids are from 1, in order of first use.
-fn add_name(names: &mut BTreeMap<String, u64>, name: &str) -> u64 {
+fn add_name(names: &mut HashMap<String, u64>, name: &str) -> u64 {
     let iid = u64::try_from(names.len()).unwrap_or(u64::MAX).saturating_add(1);
     names.insert(name.to_owned(), iid);
     iid

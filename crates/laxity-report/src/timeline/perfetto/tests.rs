@@ -74,20 +74,20 @@ fn check(read: &Read) {
                     assert_eq!(open.replace(*time_ns), None, "a slice in a slice");
                     let task = event.correlation_iid.map(|iid| read.correlations[&iid].as_str());
                     let name = read.names[&event.name_iid.expect("a name")].as_str();
-                    assert_eq!(task, event.debug_annotations.first().map(|_| name));
+                    assert_eq!(task, event.debug_annotation.as_ref().map(|_| name));
                 }
                 Some(TYPE_SLICE_END) => {
                     assert!(open.take().is_some_and(|from| from <= *time_ns), "an end only")
                 }
                 _ => {}
             }
-            arrows.extend(event.flow_ids.iter().map(|arrow| (*arrow, (*time_ns, *track))));
+            arrows.extend(event.flow_id.iter().map(|arrow| (*arrow, (*time_ns, *track))));
         }
         assert_eq!(open, None, "a slice without end");
     }
     for (track, events) in &read.events {
         for (time_ns, event) in events {
-            for arrow in &event.terminating_flow_ids {
+            for arrow in &event.terminating_flow_id {
                 let (from_ns, from) = arrows.get(arrow).expect("an arrow that begins nowhere");
                 assert!(from_ns <= time_ns && from != track);
             }
@@ -115,13 +115,13 @@ fn text(read: &Read) -> String {
                 let name = event.name_iid.map(|name| read.names[&name].as_str());
                 let _ = name.map(|name| write!(line, " {name}"));
                 let _ = event.counter_value.map(|value| write!(line, " {value}"));
-                for note in &event.debug_annotations {
+                for note in &event.debug_annotation {
                     let value =
                         note.uint_value.map(i128::from).or(note.int_value.map(i128::from)).expect("a value");
                     let _ = write!(line, " {}={value}", read.notes[&note.name_iid.expect("a name")]);
                 }
-                let _ = event.flow_ids.first().map(|arrow| write!(line, " ->{arrow}"));
-                let _ = event.terminating_flow_ids.first().map(|arrow| write!(line, " {arrow}->"));
+                let _ = event.flow_id.map(|arrow| write!(line, " ->{arrow}"));
+                let _ = event.terminating_flow_id.map(|arrow| write!(line, " {arrow}->"));
                 let _ = writeln!(out, "{:indent$}  {line}", "");
             }
             add(read, track.uuid, indent + 2, out);

@@ -3,11 +3,11 @@
 use super::super::task_name;
 use super::packets::{NewTrack, Packets};
 use laxity_model::{Duration, TaskSet};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// What a track is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Cpu(u32),
     Kernel(u32),
@@ -22,21 +22,45 @@ pub(super) struct Tracks<'a> {
     set: &'a TaskSet,
     /// The group of all.
     root: u64,
-    known: BTreeMap<Key, u64>,
+    known: HashMap<Key, u64>,
+    /// The ids of the tasks' names, as names and as what slices have in common.
+    names: HashMap<u32, u64>,
+    correlations: HashMap<u32, u64>,
 }
 
 impl<'a> Tracks<'a> {
     pub(super) fn new(set: &'a TaskSet, cpus: u32, packets: &mut Packets<impl Write>) -> io::Result<Self> {
         let root = packets.track(track(set.name().to_owned(), 0))?;
-        let mut tracks = Tracks { set, root, known: BTreeMap::new() };
+        let mut tracks =
+            Tracks { set, root, known: HashMap::new(), names: HashMap::new(), correlations: HashMap::new() };
         for cpu in 0..cpus {
             tracks.cpu(cpu, packets)?;
         }
         Ok(tracks)
     }
 
-    pub(super) fn task_name(&self, task: u32) -> String {
+    fn task_name(&self, task: u32) -> String {
         task_name(self.set, task)
+    }
+
+    /// The id of a task's name.
+    pub(super) fn name(&mut self, task: u32, packets: &mut Packets<impl Write>) -> io::Result<u64> {
+        if let Some(id) = self.names.get(&task) {
+            return Ok(*id);
+        }
+        let id = packets.name(&self.task_name(task))?;
+        self.names.insert(task, id);
+        Ok(id)
+    }
+
+    /// The id of what the slices of a task have in common.
+    pub(super) fn correlation(&mut self, task: u32, packets: &mut Packets<impl Write>) -> io::Result<u64> {
+        if let Some(id) = self.correlations.get(&task) {
+            return Ok(*id);
+        }
+        let id = packets.correlation(&self.task_name(task))?;
+        self.correlations.insert(task, id);
+        Ok(id)
     }
 
     /// Jobs on a CPU.
