@@ -26,7 +26,8 @@ const CPUS_MOST: u32 = 4096;
 /// line and OUT a directory for new ones.
 const COMMANDS: &[&str] = &[
     "check SET",
-    "generate --tasks TASKS --utilization CPUS/2 -o OUT --force",
+    "generate emberson -n TASKS -u CPUS/2 -o OUT/set.csv --force",
+    "generate uunifast -n TASKS -u CPUS/2 -o OUT/set.csv --force",
     "place SET --cpus CPUS --placement ffd --json",
     "place SET --cpus CPUS --placement wfd --json",
     "place SET --cpus CPUS --placement ilp --json",
@@ -144,6 +145,7 @@ fn measure(line: &str, tasks: u32, home: &Path, limit_s: u32) -> Result<Measured
         "RESULTS" => results.display().to_string(),
         "OUT" => out.display().to_string(),
         "OUT/trace" => out.join("trace").display().to_string(),
+        "OUT/set.csv" => out.join("set.csv").display().to_string(),
         other => other.to_owned(),
     });
     let errors = home.join("errors");

@@ -299,8 +299,12 @@ impl TaskEvidence {
     /// Of the task with this id in the set.
     pub(crate) fn of(runs: &[Measured<'_>], task: usize) -> TaskEvidence {
         let id = u32::try_from(task).unwrap_or(u32::MAX);
+        // They are in the order of their ids.
+        let of_run = |m: &Measured<'_>| -> Option<usize> {
+            m.summary.tasks.binary_search_by_key(&id, |task| task.task).ok()
+        };
         let summaries: Vec<&TaskSummary> =
-            runs.iter().flat_map(|m| m.summary.tasks.iter().filter(|t| t.task == id)).collect();
+            runs.iter().filter_map(|m| m.summary.tasks.get(of_run(m)?)).collect();
         let over = |metric: fn(&TaskSummary) -> Option<f64>| {
             Sample::of(&summaries.iter().filter_map(|task| metric(task)).collect::<Vec<_>>())
         };

@@ -2,7 +2,7 @@
 
 use crate::damage::damaged;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::DataType;
 use parquet::errors::Result;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use std::collections::BTreeMap;
@@ -37,11 +37,22 @@ impl<'a> RowGroup<'a> {
         let impossible = |value: i64| damaged(format!("column `{name}` has the impossible value {value}"));
         match self.column(name)? {
             ColumnReader::Int32ColumnReader(reader) => {
-                let convert = |value: i32| T::try_from(value).map_err(|_| impossible(value.into()));
-                self.values(name, reader, convert)
+                let (values, levels) = self.values(reader)?;
+                match values.iter().find(|value| T::try_from(**value).is_err()) {
+                    Some(value) => Err(impossible((*value).into())),
+                    None => {
+                        self.spread(name, values.into_iter().map(|value| T::try_from(value).ok()), levels)
+                    }
+                }
             }
             ColumnReader::Int64ColumnReader(reader) => {
-                self.values(name, reader, |value: i64| T::try_from(value).map_err(|_| impossible(value)))
+                let (values, levels) = self.values(reader)?;
+                match values.iter().find(|value| T::try_from(**value).is_err()) {
+                    Some(value) => Err(impossible(*value)),
+                    None => {
+                        self.spread(name, values.into_iter().map(|value| T::try_from(value).ok()), levels)
+                    }
+                }
             }
             _ => Err(damaged(format!("column `{name}` does not hold integers"))),
         }
@@ -56,13 +67,13 @@ impl<'a> RowGroup<'a> {
     }
 
     /// What the words of a column mean; each row must have one that is `known`.
-    pub(crate) fn words<V>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<V>> {
+    pub(crate) fn words<V: Copy>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<V>> {
         let all = self.optional_words(name, known)?;
         all.into_iter().map(|one| one.ok_or_else(|| damaged(format!("no `{name}` in a row")))).collect()
     }
 
     /// The same of a column that not every file has, and not every row.
-    pub(crate) fn words_if_there<V>(
+    pub(crate) fn words_if_there<V: Copy>(
         &self,
         name: &str,
         known: impl Fn(&[u8]) -> Option<V>,
@@ -70,15 +81,24 @@ impl<'a> RowGroup<'a> {
         self.columns.contains_key(name).then(|| self.optional_words(name, known)).transpose()
     }
 
-    fn optional_words<V>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<Option<V>>> {
+    fn optional_words<V: Copy>(
+        &self,
+        name: &str,
+        known: impl Fn(&[u8]) -> Option<V>,
+    ) -> Result<Vec<Option<V>>> {
         let ColumnReader::ByteArrayColumnReader(reader) = self.column(name)? else {
             return Err(damaged(format!("column `{name}` does not hold words")));
         };
-        let meaning = |word: ByteArray| {
-            let unknown = || damaged(format!("unknown {name} `{}`", String::from_utf8_lossy(word.data())));
-            known(word.data()).ok_or_else(unknown)
-        };
-        self.values(name, reader, meaning)
+        let (values, levels) = self.values(reader)?;
+        // Neighbours are often the same.
+        let mut meanings: Vec<Option<V>> = Vec::with_capacity(values.len());
+        for same in values.chunk_by(|one, next| one == next) {
+            let word = same[0].data();
+            let unknown = || damaged(format!("unknown {name} `{}`", String::from_utf8_lossy(word)));
+            let meaning = known(word).ok_or_else(unknown)?;
+            meanings.resize(meanings.len() + same.len(), Some(meaning));
+        }
+        self.spread(name, meanings.into_iter(), levels)
     }
 
     fn column(&self, name: &str) -> Result<ColumnReader> {
@@ -86,13 +106,8 @@ impl<'a> RowGroup<'a> {
         self.reader.get_column_reader(*index)
     }
 
-    /// The values of a column, one for each row.
-    fn values<T: DataType, V>(
-        &self,
-        name: &str,
-        mut reader: ColumnReaderImpl<T>,
-        convert: impl Fn(T::T) -> Result<V>,
-    ) -> Result<Vec<Option<V>>> {
+    /// The values of a column, and for each row 1 if it has one, if some may have none.
+    fn values<T: DataType>(&self, mut reader: ColumnReaderImpl<T>) -> Result<(Vec<T::T>, Vec<i16>)> {
         let (mut values, mut levels) = (Vec::new(), Vec::new());
         let mut records = 0;
         while records < self.rows {
@@ -103,12 +118,22 @@ impl<'a> RowGroup<'a> {
             }
             records += read;
         }
-        let mut values = values.into_iter().map(convert);
-        let all: Vec<Option<V>> = if levels.is_empty() {
-            values.map(|value| value.map(Some)).collect::<Result<_>>()?
-        } else {
-            let value = |level| if level > 0 { values.next().transpose() } else { Ok(None) };
-            levels.into_iter().map(value).collect::<Result<_>>()?
+        Ok((values, levels))
+    }
+
+    /// A value, or none, for each row.
+    fn spread<V>(
+        &self,
+        name: &str,
+        mut values: impl Iterator<Item = Option<V>>,
+        levels: Vec<i16>,
+    ) -> Result<Vec<Option<V>>> {
+        let all: Vec<Option<V>> = match levels.is_empty() {
+            true => values.collect(),
+            false => levels
+                .into_iter()
+                .map(|level| if level > 0 { values.next().flatten() } else { None })
+                .collect(),
         };
         if all.len() != self.rows {
             return Err(damaged(format!("column `{name}` has {} values for {} rows", all.len(), self.rows)));

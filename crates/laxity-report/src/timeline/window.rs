@@ -98,6 +98,20 @@ struct Follower {
 }
 
 impl Window {
+    /// The jobs of a task.
+    pub(super) fn jobs_of(&self, task: u32) -> &[JobSpan] {
+        let from = self.jobs.partition_point(|job| job.task < task);
+        let to = self.jobs.partition_point(|job| job.task <= task);
+        &self.jobs[from..to]
+    }
+
+    /// What a CPU does.
+    pub(super) fn segments_of(&self, cpu: u32) -> &[Segment] {
+        let from = self.segments.partition_point(|segment| segment.cpu < cpu);
+        let to = self.segments.partition_point(|segment| segment.cpu <= cpu);
+        &self.segments[from..to]
+    }
+
     /// Collects the window; memory grows with what is in it, not with the trace. After the last event and `known_until_ns`,
     /// nothing is known of the schedule, and the window ends. At most `segments_most` segments: the
     /// window ends where there are more.

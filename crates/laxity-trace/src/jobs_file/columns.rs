@@ -1,6 +1,6 @@
 //! The columns, in the order of the file. The writer, the reader and the schema all follow this one table.
 
-use super::values::{Numbers, Words};
+use super::values::{Numbers, Unfit, Words};
 use crate::{Job, JobOutcome, MissCause, Run};
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::ByteArray;
@@ -69,12 +69,6 @@ impl RunColumns {
         let word = self.0.causes.iter().find(|(known, _)| *known == cause);
         word.expect("`ALL` has all of them").1.clone()
     }
-}
-
-/// A number that does not fit its column, and the place of its job.
-pub(super) struct Unfit {
-    pub(super) job: usize,
-    pub(super) value: u64,
 }
 
 /// What a column holds and where it comes from.

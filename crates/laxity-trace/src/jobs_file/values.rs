@@ -1,8 +1,13 @@
 //! The values of one column of the row group being gathered.
 
-use super::columns::Unfit;
 use crate::Job;
 use parquet::data_type::ByteArray;
+
+/// A number that does not fit its column, and the place of its job.
+pub(super) struct Unfit {
+    pub(super) job: usize,
+    pub(super) value: u64,
+}
 
 /// Numbers, and for a column that can be null 1 for a row that has one and 0 for another.
 #[derive(Debug)]

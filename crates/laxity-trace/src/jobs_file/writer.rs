@@ -1,8 +1,8 @@
 //! Writes `jobs.parquet`, a row group at a time.
 
 use super::chunk::{Chunk, Constant};
-use super::columns::{COLUMNS, Column, JOBS_VERSION, RunColumns, Source, Unfit, VERSION_KEY, schema};
-use super::values::{Numbers, Words};
+use super::columns::{COLUMNS, Column, JOBS_VERSION, RunColumns, Source, VERSION_KEY, schema};
+use super::values::{Numbers, Unfit, Words};
 use crate::Job;
 use crate::column_writer::write_column;
 use crate::damage::{damaged, without_panic};

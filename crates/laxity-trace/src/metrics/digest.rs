@@ -1,9 +1,9 @@
 //! What a report needs of the jobs of a run.
 
 use super::laxity_cdf::Laxities;
-use super::tally::{Tallies, UnknownTask};
+use super::tally::{Tallies, UnknownTask, of_another_set};
 use crate::{Job, Run};
-use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_model::{Result, TaskSet};
 
 /// What a report needs of the jobs of a run: their number and order do not matter, and they need not be kept.
 #[derive(Debug, Clone)]
@@ -39,16 +39,4 @@ impl RunDigest {
             .try_for_each(|job| digest.add(job).map_err(|unknown| of_another_set(run, set, unknown)))?;
         Ok(digest)
     }
-}
-
-/// A job of a run is of a task that its set does not have.
-pub(crate) fn of_another_set(run: &Run, set: &TaskSet, unknown: UnknownTask) -> Diagnostic {
-    Diagnostic::usage(format!(
-        "run {} has a job of task {} but its task set `{}` has only {} tasks",
-        run.id,
-        unknown.task,
-        set.name(),
-        unknown.tasks
-    ))
-    .hint("the jobs and the manifest do not belong together; use the ones written together")
 }

@@ -64,7 +64,6 @@ mod tardiness_histogram;
 
 pub use background::BackgroundSummary;
 pub use digest::RunDigest;
-pub(crate) use digest::of_another_set;
 pub use efficiency::Efficiency;
 pub use followed_caches::CacheSummary;
 pub use hardware::{HardwareCounts, relative_ipc};
@@ -74,5 +73,6 @@ pub use run_summary::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, T
 pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder};
 pub use statistics::{Moments, Sample, mean, nearest_rank};
 pub use table::{METRICS_OF_EVERY_RUN, RunMetric};
+pub(crate) use tally::of_another_set;
 pub use tally::{Counts, Tallies, UnknownTask};
 pub use tardiness_histogram::TardinessHistogram;

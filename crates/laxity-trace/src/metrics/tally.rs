@@ -3,11 +3,10 @@
 //! A job costs O(1) and allocates nothing, but for the first few of a task ([`super::responses`]). Memory is
 //! bounded by the number of tasks.
 
-use super::digest::of_another_set;
 use super::responses::Responses;
 use super::statistics::ratio;
 use crate::{Counters, Job, JobOutcome, Run};
-use laxity_model::{Result, TaskSet};
+use laxity_model::{Diagnostic, Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -445,4 +444,16 @@ pub(super) fn tally(run: &Run, set: &TaskSet) -> Result<Tallies> {
         .try_for_each(|job| tallies.add(job))
         .map_err(|unknown| of_another_set(run, set, unknown))?;
     Ok(tallies)
+}
+
+/// A job of a run is of a task that its set does not have.
+pub(crate) fn of_another_set(run: &Run, set: &TaskSet, unknown: UnknownTask) -> Diagnostic {
+    Diagnostic::usage(format!(
+        "run {} has a job of task {} but its task set `{}` has only {} tasks",
+        run.id,
+        unknown.task,
+        set.name(),
+        unknown.tasks
+    ))
+    .hint("the jobs and the manifest do not belong together; use the ones written together")
 }

@@ -88,23 +88,33 @@ pub(super) struct Chart<'a> {
     /// Tasks that the window has something of.
     tasks: BTreeSet<u32>,
     cpus: BTreeSet<u32>,
+    /// What each of them ran.
+    segments: BTreeMap<u32, Vec<&'a Segment>>,
+    label_width: usize,
 }
 
 impl<'a> Chart<'a> {
     pub(super) fn new(set: &'a TaskSet, window: &'a Window, options: &'a GanttOptions) -> Self {
-        let ran = window.segments.iter().filter_map(|segment| task_of(segment.activity));
-        let tasks = ran.chain(window.jobs.iter().map(|job| job.task)).collect();
+        let mut segments: BTreeMap<u32, Vec<&Segment>> = BTreeMap::new();
+        for segment in &window.segments {
+            if let Some(task) = task_of(segment.activity) {
+                segments.entry(task).or_default().push(segment);
+            }
+        }
+        let tasks = segments.keys().copied().chain(window.jobs.iter().map(|job| job.task)).collect();
         let cpus = (0..options.cpus).chain(window.segments.iter().map(|segment| segment.cpu)).collect();
         let glyphs = if options.unicode { &UNICODE } else { &ASCII };
-        Chart { set, window, options, glyphs, tasks, cpus }
+        let mut chart = Chart { set, window, options, glyphs, tasks, cpus, segments, label_width: 0 };
+        chart.label_width = chart.width_of_labels();
+        chart
     }
 
     /// Columns of the terminal that are not columns of the chart.
     pub(super) fn margin(&self) -> usize {
-        self.label_width() + PERCENT_WIDTH
+        self.label_width + PERCENT_WIDTH
     }
 
-    fn label_width(&self) -> usize {
+    fn width_of_labels(&self) -> usize {
         let cpus = self.cpus.iter().map(|cpu| format!("cpu{cpu}").len());
         let tasks = self.tasks.iter().map(|task| self.name(*task).chars().count() + 2);
         let tasks = tasks.filter(|_| self.options.tasks);
@@ -142,14 +152,15 @@ impl<'a> Chart<'a> {
             let percent = percent(busy_ns, self.window.to_ns - self.window.from_ns);
             self.row(&mut out, &format!("cpu{cpu}"), "", &row, &percent);
         }
-        let misses = self.marks(columns, |job| job.missed, |_| None);
+        let missed = self.window.jobs.iter().filter(|job| job.missed);
+        let misses = self.marks(columns, missed, |_| None);
         if misses.iter().any(|glyph| *glyph != BLANK) {
             self.row(&mut out, "miss", MISS_COLOR, &misses, "");
         }
         if self.options.tasks {
             for task in &self.tasks {
                 out.push('\n');
-                let marks = self.marks(columns, |job| job.task == *task, |job| job.release_ns);
+                let marks = self.marks(columns, self.window.jobs_of(*task), |job| job.release_ns);
                 let label = format!("{} {}", symbol(*task), self.name(*task));
                 self.row(&mut out, &label, color(*task), &marks, "");
                 self.row(&mut out, "", "", &self.task_row(columns, *task), "");
@@ -161,7 +172,7 @@ impl<'a> Chart<'a> {
     }
 
     fn axis(&self, out: &mut String, columns: Columns) {
-        let width = self.label_width();
+        let width = self.label_width;
         let ticks = columns.ticks();
         let (mut labels, mut marks) = (String::new(), String::new());
         for (column, label) in ticks {
@@ -182,7 +193,7 @@ impl<'a> Chart<'a> {
     fn row(&self, out: &mut String, label: &str, label_color: &str, glyphs: &[Glyph], after: &str) {
         let mut line = String::new();
         self.painted(&mut line, label_color, label);
-        line += &" ".repeat(self.label_width().saturating_sub(label.chars().count()));
+        line += &" ".repeat(self.label_width.saturating_sub(label.chars().count()));
         // One escape sequence for neighbours of one colour.
         for run in glyphs.chunk_by(|a, b| a.1 == b.1) {
             let text: String = run.iter().map(|glyph| glyph.0).collect();
@@ -205,7 +216,7 @@ impl<'a> Chart<'a> {
     fn cpu_row(&self, columns: Columns, cpu: u32) -> (Vec<Glyph>, u64) {
         let mut shares = vec![BTreeMap::<Activity, u64>::new(); columns.count];
         let mut busy_ns = 0;
-        for segment in self.window.segments.iter().filter(|segment| segment.cpu == cpu) {
+        for segment in self.window.segments_of(cpu) {
             if matches!(segment.activity, Activity::Job { .. }) {
                 busy_ns += segment.length_ns();
             }
@@ -240,16 +251,16 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Releases (where `release` says so), deadlines and misses of the jobs chosen.
-    fn marks(
+    /// Releases (where `release` says so), deadlines and misses of jobs.
+    fn marks<'j>(
         &self,
         columns: Columns,
-        chosen: impl Fn(&JobSpan) -> bool,
+        jobs: impl IntoIterator<Item = &'j JobSpan>,
         release: impl Fn(&JobSpan) -> Option<u64>,
     ) -> Vec<Glyph> {
         let mut row = vec![BLANK; columns.count];
         let column = |ns: Option<u64>| columns.mark(ns.filter(|ns| *ns < self.window.until_ns)?);
-        for job in self.window.jobs.iter().filter(|job| chosen(job)) {
+        for job in jobs {
             if let Some(column) = column(release(job)) {
                 row[column] = (merged(row[column].0, self.glyphs.release, self.glyphs), row[column].1);
             }
@@ -266,15 +277,14 @@ impl<'a> Chart<'a> {
     /// Where a task runs, and where one of its jobs waits.
     fn task_row(&self, columns: Columns, task: u32) -> Vec<Glyph> {
         let mut row = vec![BLANK; columns.count];
-        for job in self.window.jobs.iter().filter(|job| job.task == task) {
+        for job in self.window.jobs_of(task) {
             let (from, to) = (job.release_ns.unwrap_or(0), job.complete_ns.unwrap_or(u64::MAX));
             for (column, _) in columns.shares(from, to) {
                 row[column] = (self.glyphs.waiting, FAINT);
             }
         }
         let mut shares = vec![BTreeMap::<u32, u64>::new(); columns.count];
-        let own = |segment: &&Segment| task_of(segment.activity) == Some(task);
-        for segment in self.window.segments.iter().filter(own) {
+        for segment in self.segments.get(&task).into_iter().flatten() {
             for (column, ns) in columns.shares(segment.from_ns, segment.to_ns) {
                 *shares[column].entry(segment.cpu).or_default() += ns;
             }

@@ -65,7 +65,7 @@ impl Data {
         for (place, id) in ids.iter().enumerate() {
             // No miss is lost, even where there is no row for it.
             let shown = |job: &&JobSpan| place < TASK_ROWS_MOST || job.missed;
-            numbers.jobs(jobs_of(window, *id).iter().filter(shown));
+            numbers.jobs(window.jobs_of(*id).iter().filter(shown));
         }
         Data {
             from_ns: window.from_ns,
@@ -85,13 +85,6 @@ impl Data {
         let text = serde_json::to_string(self).expect("strings and numbers");
         shown_json(&text).replace('<', "\\u003c")
     }
-}
-
-/// The jobs of a task: they are ordered by task.
-fn jobs_of(window: &Window, task: u32) -> &[JobSpan] {
-    let from = window.jobs.partition_point(|job| job.task < task);
-    let to = window.jobs.partition_point(|job| job.task <= task);
-    &window.jobs[from..to]
 }
 
 /// Whether the deadline is where the window can show it.

@@ -57,6 +57,17 @@ pub fn write_file(
     path: &Path,
     existing: Existing,
 ) -> Result<()> {
+    write_all(set, cpus, &mut events.into_iter(), path, existing)
+}
+
+/// Not generic, so that it is compiled here, optimized, and not with what calls it.
+fn write_all(
+    set: &TaskSet,
+    cpus: u32,
+    events: &mut dyn Iterator<Item = Result<Event>>,
+    path: &Path,
+    existing: Existing,
+) -> Result<()> {
     let file = BufWriter::new(OutputFile::create(path, existing)?);
     let written = write(set, cpus, events, file, path)?;
     written.into_inner().map_err(|error| cannot_write(path, error.error()))?.finish()

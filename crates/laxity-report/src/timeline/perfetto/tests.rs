@@ -87,7 +87,7 @@ fn check(read: &Read) {
     }
     for (track, events) in &read.events {
         for (time_ns, event) in events {
-            for arrow in &event.terminating_flow_id {
+            if let Some(arrow) = &event.terminating_flow_id {
                 let (from_ns, from) = arrows.get(arrow).expect("an arrow that begins nowhere");
                 assert!(from_ns <= time_ns && from != track);
             }
@@ -115,7 +115,7 @@ fn text(read: &Read) -> String {
                 let name = event.name_iid.map(|name| read.names[&name].as_str());
                 let _ = name.map(|name| write!(line, " {name}"));
                 let _ = event.counter_value.map(|value| write!(line, " {value}"));
-                for note in &event.debug_annotation {
+                if let Some(note) = &event.debug_annotation {
                     let value =
                         note.uint_value.map(i128::from).or(note.int_value.map(i128::from)).expect("a value");
                     let _ = write!(line, " {}={value}", read.notes[&note.name_iid.expect("a name")]);
