@@ -11,8 +11,9 @@
 //!    costs nothing further.
 //! 5. With an interleaving seed, sections that end at one instant do so in an order drawn from it.
 
+use super::cell_kernel::CellKernel;
 use super::{CellState, CpuState, Engine, NEVER, NONE, index_u32, run::note_event};
-use crate::costs::{Costs, Prepared};
+use crate::costs::Prepared;
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_policy::{Action, Event as PolicyEvent, Locks};
@@ -71,24 +72,13 @@ struct Core {
     own_kick: bool,
 }
 
-/// The costs of a cell, at its number of tasks, and its locks.
-struct CellKernel {
-    release: Prepared,
-    scheduling: Prepared,
-    context_switch: Prepared,
-    ipi: Prepared,
-    tick: Prepared,
-    release_latency: Prepared,
-    mailbox: Prepared,
-    dsp: Prepared,
-    step: Prepared,
-    /// When each lock is free.
-    free_at: Vec<u64>,
-}
-
 /// Everything about kernel work.
 pub(super) struct Kernel {
-    coming: BinaryHeap<Reverse<(u64, u64, Coming)>>,
+    /// By time, then order: both in one number, which is compared without a branch.
+    coming: BinaryHeap<Reverse<(u128, Coming)>>,
+    /// The next tick of every CPU: its time, its order, the CPU. Each is planned for no earlier than the one before, so that no heap has
+    /// to sort them; with a drawn order they are among the others.
+    ticks: VecDeque<(u64, u64, u32)>,
     sequence: u64,
     /// Draws the order of what happens at one instant.
     interleaving: Option<Pcg64>,
@@ -100,6 +90,16 @@ pub(super) struct Kernel {
     actions: Vec<Action>,
     /// CPUs that the kernel has left in this instant.
     left: Vec<u32>,
+}
+
+/// A place in the order of what is to come.
+fn when(time: u64, order: u64) -> u128 {
+    u128::from(time) << 64 | u128::from(order)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the upper half")]
+fn time_of(when: u128) -> u64 {
+    (when >> 64) as u64
 }
 
 impl Kernel {
@@ -117,6 +117,7 @@ impl Kernel {
         let tick_period = (!costs.tick.is_zero()).then(|| costs.tick_period.as_ns());
         let mut kernel = Box::new(Kernel {
             coming: BinaryHeap::new(),
+            ticks: VecDeque::new(),
             sequence: 0,
             interleaving: setup.interleaving.map(Pcg64::seed_from_u64),
             rng: Pcg64::seed_from_u64(setup.seed ^ 0x636f_7374_735f_5f5f),
@@ -128,7 +129,7 @@ impl Kernel {
         });
         if let Some(period) = tick_period {
             for (index, _) in cpus.iter().enumerate().filter(|(_, cpu)| cpu.cell != NONE) {
-                kernel.plan(period, Coming::Arrives { cpu: index_u32(index), work: Work::Tick, from: NONE });
+                kernel.plan_tick(period, index_u32(index));
             }
         }
         Some(kernel)
@@ -136,7 +137,8 @@ impl Kernel {
 
     /// The next instant at which the kernel has something to do.
     pub fn next_instant(&self) -> u64 {
-        self.coming.peek().map_or(NEVER, |&Reverse((time, _, _))| time)
+        let other = self.coming.peek().map_or(NEVER, |&Reverse((when, _))| time_of(when));
+        self.ticks.front().map_or(NEVER, |&(time, _, _)| time).min(other)
     }
 
     fn plan(&mut self, time: u64, coming: Coming) {
@@ -145,64 +147,48 @@ impl Kernel {
             Some(rng) => rng.random(),
             None => self.sequence,
         };
-        self.coming.push(Reverse((time, order, coming)));
+        self.coming.push(Reverse((when(time, order), coming)));
+    }
+
+    fn plan_tick(&mut self, time: u64, cpu: u32) {
+        if self.interleaving.is_some() {
+            self.plan(time, Coming::Arrives { cpu, work: Work::Tick, from: NONE });
+        } else {
+            self.sequence += 1;
+            self.ticks.push_back((time, self.sequence, cpu));
+        }
     }
 
     /// Plans what is only shown: it takes no part in the drawing of orders, so watching changes nothing.
     fn plan_to_show(&mut self, time: u64, coming: Coming) {
-        self.coming.push(Reverse((time, 0, coming)));
+        self.coming.push(Reverse((when(time, 0), coming)));
     }
 
     fn take(&mut self, now: u64) -> Option<Coming> {
-        let &Reverse((time, _, coming)) = self.coming.peek()?;
-        if time > now {
-            return None;
+        let other = self.coming.peek().map(|&Reverse((when, _))| when);
+        if let Some(&(time, order, cpu)) = self.ticks.front()
+            && time <= now
+            && other.is_none_or(|other| when(time, order) < other)
+        {
+            self.ticks.pop_front();
+            return Some(Coming::Arrives { cpu, work: Work::Tick, from: NONE });
         }
-        self.coming.pop();
-        Some(coming)
+        other.filter(|when| time_of(*when) <= now)?;
+        self.coming.pop().map(|Reverse((_, coming))| coming)
     }
 }
 
-impl CellKernel {
-    fn of(costs: &Costs, cell: &CellState) -> CellKernel {
-        let n = index_u32(cell.tasks.len());
-        CellKernel {
-            release: costs.release.prepare(n),
-            scheduling: costs.scheduling.prepare(n),
-            context_switch: costs.context_switch.prepare(n),
-            ipi: costs.ipi.prepare(n),
-            tick: costs.tick.prepare(n),
-            release_latency: costs.release_latency.prepare(n),
-            mailbox: costs.mailbox.prepare(n),
-            dsp: costs.dsp.prepare(n),
-            step: costs.step.prepare(n),
-            free_at: vec![0; cell.cpus.len()],
+/// The cost of work on a CPU of a cell, and the event that shows it.
+fn cost_of(cell: &CellKernel, work: Work) -> (&Prepared, EventKind) {
+    match work {
+        Work::Release(_) | Work::Timer => (&cell.release, EventKind::ReleaseOverhead),
+        Work::Complete(_) | Work::Exhaust | Work::Reschedule | Work::Withdraw | Work::Restore => {
+            (&cell.scheduling, EventKind::SchedulingOverhead)
         }
-    }
-
-    fn cost_of(&self, work: Work) -> (&Prepared, EventKind) {
-        match work {
-            Work::Release(_) | Work::Timer => (&self.release, EventKind::ReleaseOverhead),
-            Work::Complete(_) | Work::Exhaust | Work::Reschedule | Work::Withdraw | Work::Restore => {
-                (&self.scheduling, EventKind::SchedulingOverhead)
-            }
-            Work::Message => (&self.dsp, EventKind::DspOverhead),
-            Work::Step(_) => (&self.step, EventKind::SchedulingOverhead),
-            Work::Switch => (&self.context_switch, EventKind::SwitchOverhead),
-            Work::Tick => (&self.tick, EventKind::TickOverhead),
-        }
-    }
-
-    /// Takes the locks in order, as soon as each is free, and holds them for `cost`; when it has them all.
-    fn acquire(&mut self, locks: Locks, now: u64, cost: u64) -> u64 {
-        let mut begins = now;
-        for lock in locks.iter() {
-            begins = begins.max(self.free_at[lock as usize]);
-        }
-        for lock in locks.iter() {
-            self.free_at[lock as usize] = begins + cost;
-        }
-        begins
+        Work::Message => (&cell.dsp, EventKind::DspOverhead),
+        Work::Step(_) => (&cell.step, EventKind::SchedulingOverhead),
+        Work::Switch => (&cell.context_switch, EventKind::SwitchOverhead),
+        Work::Tick => (&cell.tick, EventKind::TickOverhead),
     }
 }
 
@@ -298,7 +284,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if work == Work::Tick {
             let next = self.now_ns + self.kernel().tick_period_ns.expect("there are ticks");
             if next <= self.horizon_ns {
-                self.kernel().plan(next, Coming::Arrives { cpu, work, from });
+                self.kernel().plan_tick(next, cpu);
             }
         }
         self.enter(cpu, work);
@@ -326,7 +312,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let now = self.now_ns;
         let kernel = self.kernel.as_mut().expect("as above");
         kernel.cores[cpu as usize].section = Some(work);
-        let (prepared, kind) = kernel.cells[cell as usize].cost_of(work);
+        let (prepared, kind) = cost_of(&kernel.cells[cell as usize], work);
         let cost = prepared.draw(&mut kernel.rng);
         let begins = kernel.cells[cell as usize].acquire(locks, now, cost);
         kernel.plan(begins + cost, Coming::Ends { cpu });

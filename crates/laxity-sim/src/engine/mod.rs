@@ -13,6 +13,7 @@
 mod background;
 mod caches;
 mod calendar;
+mod cell_kernel;
 mod changes;
 mod interference;
 mod kernel;
