@@ -43,6 +43,7 @@
 //! then waited for others for w - C - stopped(w) or more, on all processors at once.
 
 use crate::{SporadicTask, TIME_MAX};
+use laxity_model::Utilization;
 
 /// Some time in every period, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -128,6 +129,14 @@ impl Beside {
             true => Beside { throttled: Taken::default(), ..self },
             false => self,
         }
+    }
+
+    /// What the servers leave of one processor: tasks that use more miss deadlines, by any amount.
+    pub(crate) fn left_of_one(&self) -> Utilization {
+        let servers = self.servers.iter().filter_map(|server| server.as_task(self.tick_ns, false));
+        let shares = servers.map(|server| Utilization::ratio(server.wcet_ns, server.period_ns));
+        let taken = shares.fold(Utilization::zero(), |sum, share| sum.plus(&share));
+        Utilization::from(Utilization::whole(1).as_rational() - taken.as_rational())
     }
 
     /// On one processor: tasks of higher priority than all others, under EDF further tasks.

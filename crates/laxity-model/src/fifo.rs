@@ -15,6 +15,10 @@ impl PriorityRule {
     pub fn fifo_levels(self, tasks: &[(u64, usize)]) -> Vec<usize> {
         let rank_of =
             |&(number, id): &(u64, usize)| (number, if self == PriorityRule::Given { 0 } else { id });
+        // In their order already, and each with a level of its own.
+        if tasks.len() <= FIFO_LEVELS && tasks.is_sorted_by(|one, next| rank_of(one) < rank_of(next)) {
+            return (0..tasks.len()).collect();
+        }
         let mut ranks: Vec<(u64, usize)> = tasks.iter().map(rank_of).collect();
         ranks.sort_unstable();
         ranks.dedup();

@@ -5,7 +5,7 @@
 use super::{Analysed, Asked, Judgement, Placed};
 use crate::overheads::{Overheads, working_sets_of};
 use crate::{AnalysedCell, SporadicTask};
-use laxity_model::{DeferrableServer, Speed, TaskSet};
+use laxity_model::{DeferrableServer, Speed, TaskSet, Utilization};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell, before it is known which tasks it has.
@@ -26,8 +26,8 @@ pub struct TestedCells {
     cells: Vec<EmptyCell>,
     /// The tasks as they are at each speed that a cell has.
     at_speed: BTreeMap<Speed, Vec<SporadicTask>>,
-    /// Among the real-time tasks, by id.
-    numbers: BTreeMap<usize, usize>,
+    /// Among the real-time tasks, by id; of others nothing that is one.
+    numbers: Vec<usize>,
     working_sets: Vec<u64>,
     given_priorities: Vec<u32>,
     overheads: Option<Overheads>,
@@ -37,6 +37,8 @@ impl TestedCells {
     /// For a set, as if scheduling cost nothing and no task had a priority of its own.
     pub fn of(scheduler: Analysed, set: &TaskSet, cells: Vec<EmptyCell>, asked: Asked) -> Self {
         let tasks = SporadicTask::of_set(set);
+        let mut numbers = vec![usize::MAX; set.tasks().len()];
+        set.real_time().enumerate().for_each(|(number, (id, _))| numbers[id] = number);
         let slower = |speed: Speed| tasks.iter().map(|task| task.at_speed(speed)).collect();
         let speeds: BTreeSet<Speed> = cells.iter().filter_map(|cell| cell.speed).collect();
         let at_speed = speeds.into_iter().map(|speed| (speed, slower(speed))).collect();
@@ -45,7 +47,7 @@ impl TestedCells {
             asked,
             cells,
             at_speed,
-            numbers: set.real_time().enumerate().map(|(number, (id, _))| (id, number)).collect(),
+            numbers,
             working_sets: working_sets_of(set),
             given_priorities: Vec::new(),
             overheads: None,
@@ -69,11 +71,21 @@ impl TestedCells {
         format!("the test of {}", self.scheduler)
     }
 
+    /// The share of each processor beyond which no test accepts, because the kernel takes the rest; nothing where that is not known of
+    /// all cells: only of those with one processor.
+    pub fn room(&self) -> Option<Utilization> {
+        let counts = |cell: &EmptyCell| {
+            let running = self.scheduler.running(cell.processors);
+            running == 1 && self.scheduler.is_beside(running)
+        };
+        self.cells.iter().all(counts).then(|| self.asked.beside.left_of_one())
+    }
+
     /// Whether the test proves a cell, by its number, with exactly these tasks.
     pub fn accepts(&self, cell: usize, ids: &[usize]) -> bool {
         let EmptyCell { processors, speed, server } = self.cells[cell];
         let Some(tasks) = speed.and_then(|speed| self.at_speed.get(&speed)) else { return false };
-        let cell = AnalysedCell { processors, tasks: ids.iter().map(|id| self.numbers[id]).collect() };
+        let cell = AnalysedCell { processors, tasks: ids.iter().map(|id| self.numbers[*id]).collect() };
         let placed = Placed {
             tasks,
             working_sets: &self.working_sets,
@@ -90,7 +102,7 @@ impl TestedCells {
     pub fn judge_alone(&self, cell: usize, ids: &[usize]) -> Option<(Judgement, Vec<SporadicTask>)> {
         let EmptyCell { processors, speed, .. } = self.cells[cell];
         let all = self.at_speed.get(&speed?)?;
-        let mut numbers: Vec<usize> = ids.iter().map(|id| self.numbers[id]).collect();
+        let mut numbers: Vec<usize> = ids.iter().map(|id| self.numbers[*id]).collect();
         numbers.sort_unstable();
         let tasks: Vec<SporadicTask> = numbers.iter().map(|&number| all[number]).collect();
         let cells = [AnalysedCell { processors, tasks: (0..tasks.len()).collect() }];
