@@ -82,20 +82,23 @@ impl Inside<'_> {
 
     /// Judges some of the tasks, by place, with these parameters and, under fixed priorities, in this order.
     pub fn judge(&self, order: &[(usize, SporadicTask)]) -> bool {
-        let cells = self.cells;
-        let mut tasks = cells.tasks.clone();
-        let mut priorities = vec![u32::MAX; tasks.len()];
-        for (rank, &(at, task)) in order.iter().enumerate() {
-            tasks[self.numbers[at]] = task;
-            priorities[self.numbers[at]] = u32::try_from(rank).unwrap_or(u32::MAX);
-        }
-        let cell = AnalysedCell {
-            processors: self.processors,
-            tasks: order.iter().map(|&(at, _)| self.numbers[at]).collect(),
+        // Numbered among themselves: of all tasks, these are few.
+        let ranks = order.iter().zip(0..).map(|(&(at, task), rank)| (self.numbers[at], rank, task));
+        let mut some: Vec<(usize, u32, SporadicTask)> = ranks.collect();
+        some.sort_unstable_by_key(|&(number, ..)| number);
+        let tasks: Vec<SporadicTask> = some.iter().map(|&(.., task)| task).collect();
+        let priorities: Vec<u32> = some.iter().map(|&(_, rank, _)| rank).collect();
+        let working_sets = self.working_sets(some.iter().map(|&(number, ..)| number));
+        let cell = AnalysedCell { processors: self.processors, tasks: (0..tasks.len()).collect() };
+        let placed = Placed {
+            tasks: &tasks,
+            working_sets: &working_sets,
+            given_priorities: &priorities,
+            cells: &[],
+            servers: &[],
+            overheads: self.cells.overheads,
         };
-        self.judged_as()
-            .judge_cell(&self.placed(&tasks, &priorities), &cell, DeferrableServer::NONE, cells.asked)
-            .is_schedulable()
+        self.judged_as().judge_cell(&placed, &cell, DeferrableServer::NONE, self.cells.asked).is_schedulable()
     }
 
     /// Fixed priorities are given ones, whatever they are chosen by.
@@ -103,15 +106,10 @@ impl Inside<'_> {
         Analysed::Linux(judged_as(self.cells.scheduler))
     }
 
-    fn placed<'b>(&'b self, tasks: &'b [SporadicTask], given_priorities: &'b [u32]) -> Placed<'b> {
-        Placed {
-            tasks,
-            working_sets: &self.cells.working_sets,
-            given_priorities,
-            cells: &[],
-            servers: &[],
-            overheads: self.cells.overheads,
-        }
+    /// What tasks with these numbers walk; nothing if none walks any.
+    fn working_sets(&self, numbers: impl Iterator<Item = usize>) -> Vec<u64> {
+        let all = &self.cells.working_sets;
+        numbers.filter_map(|number| all.get(number).copied()).collect()
     }
 
     /// Whether EDF would meet the deadlines of the tasks as they are: on one CPU no reservations do what that cannot.
@@ -159,13 +157,22 @@ impl Inside<'_> {
 
     /// Reservations as they are asked of the kernel: budgets include what overheads take, deadlines are as early as they make them.
     pub fn with_overheads(&self, served: &[(usize, SporadicTask)]) -> Option<Vec<Reservation>> {
-        let mut tasks = self.cells.tasks.clone();
-        served.iter().for_each(|&(at, task)| tasks[self.numbers[at]] = task);
-        let cell = AnalysedCell { processors: self.processors, tasks: self.numbers.clone() };
-        let placed = Placed { cells: std::slice::from_ref(&cell), ..self.placed(&tasks, &[]) };
+        // By place, for of all tasks these are few.
+        let mut tasks: Vec<SporadicTask> =
+            self.numbers.iter().map(|&number| self.cells.tasks[number]).collect();
+        served.iter().for_each(|&(at, task)| tasks[at] = task);
+        let cell = AnalysedCell { processors: self.processors, tasks: (0..tasks.len()).collect() };
+        let placed = Placed {
+            tasks: &tasks,
+            working_sets: &self.working_sets(self.numbers.iter().copied()),
+            given_priorities: &[],
+            cells: std::slice::from_ref(&cell),
+            servers: &[],
+            overheads: self.cells.overheads,
+        };
         let eaten = self.judged_as().eaten(&placed, self.cells.asked.guarantee).ok()?;
         let asked = |&(at, task): &(usize, SporadicTask)| {
-            let eaten = &eaten[self.numbers[at]];
+            let eaten = &eaten[at];
             let one = Reservation {
                 runtime_ns: (task.wcet_ns + eaten.wcet_ns).max(self.cells.limits.rules.runtime_min_ns),
                 deadline_rel_ns: task.deadline_rel_ns - eaten.deadline_rel_ns,
