@@ -4,7 +4,6 @@ use super::Settings;
 use crate::case;
 use crate::case::{BYTES_PER_JOB, CaseSettings, Cases, PlacementSettings};
 use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, Result, TaskSet};
-use std::path::Path;
 
 /// Jobs of a task are numbered with 32 bits, and with 31 in files.
 const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
@@ -71,44 +70,18 @@ pub fn expected_jobs(cases: &Cases<'_>, settings: &Settings) -> u128 {
     jobs * cases.schedulers.len() as u128 * u128::from(settings.runs.repeat)
 }
 
-/// Refuses jobs that fit neither into memory, where they are kept there, nor onto the disk.
+/// Refuses jobs that are to be kept in memory and do not fit there. What a disk takes is known when it is full: a job needs between a
+/// third of a byte, where a schedule repeats itself, and 20.
 fn check_records(cases: &Cases<'_>, settings: &Settings) -> Result<()> {
-    let jobs = expected_jobs(cases, settings);
-    let fits = |wanted: u128, available: Option<u64>| {
-        available.is_none_or(|available| wanted <= u128::from(available / 4 * 3))
-    };
-    let shown = |bytes: u128| ByteSize(u64::try_from(bytes).unwrap_or(u64::MAX) >> 20 << 20);
-    let (wanted, available) = (jobs * BYTES_PER_JOB, laxity_run::available_memory());
-    if settings.jobs && !fits(wanted, available) {
-        return Err(Diagnostic::usage(format!(
-            "{jobs} jobs need about {} of memory, but only {} are available",
-            shown(wanted),
-            shown(available.unwrap_or_default().into())
-        ))
-        .hint("keep the jobs in a results directory, or use a shorter duration or several calls"));
-    }
-    let Some(out) = &settings.out else { return Ok(()) };
-    let (wanted, available) = (jobs * BYTES_PER_JOB_ON_DISK, available_disk(out));
-    if fits(wanted, available) {
+    let (jobs, available) = (expected_jobs(cases, settings), laxity_run::available_memory());
+    let wanted = jobs * BYTES_PER_JOB;
+    if !settings.jobs || available.is_none_or(|available| wanted <= u128::from(available / 4 * 3)) {
         return Ok(());
     }
     Err(Diagnostic::usage(format!(
-        "--out keeps every job: {jobs} jobs need {} on the disk at the least, but only {} are free",
-        shown(wanted),
-        shown(available.unwrap_or_default().into())
+        "{jobs} jobs need about {} of memory, but only {} are available",
+        ByteSize(u64::try_from(wanted).unwrap_or(u64::MAX) >> 20 << 20),
+        ByteSize(available.unwrap_or_default() >> 20 << 20)
     ))
-    .hint(
-        "leave --out away (the metrics alone need no room), choose another disk, or use a shorter --duration",
-    ))
-}
-
-/// A job takes 5 bytes in jobs.parquet where demands are WCETs, and more otherwise; at the end it is there twice for a while.
-const BYTES_PER_JOB_ON_DISK: u128 = 10;
-
-/// How much may be written to where this directory is, or is going to be.
-fn available_disk(directory: &Path) -> Option<u64> {
-    let there = directory.ancestors().find(|place| place.is_dir()).unwrap_or(Path::new("."));
-    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    let disk = rustix::fs::statvfs(there).ok()?;
-    disk.f_bavail.checked_mul(disk.f_frsize)
+    .hint("keep the jobs in a results directory, or use a shorter duration or several calls"))
 }
