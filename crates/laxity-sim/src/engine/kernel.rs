@@ -97,7 +97,6 @@ fn when(time: u64, order: u64) -> u128 {
     u128::from(time) << 64 | u128::from(order)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the upper half")]
 fn time_of(when: u128) -> u64 {
     (when >> 64) as u64
 }
