@@ -199,6 +199,30 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     print_data(&laxity_lab::report::json_text(value)?)
 }
 
+/// Writes a JSON array to standard output, an element at a time: the text is that of [`print_json`], and nothing is kept.
+#[derive(Default)]
+pub struct JsonArray {
+    elements: u64,
+}
+
+impl JsonArray {
+    /// One more element.
+    pub fn push(&mut self, element: &impl Serialize) -> Result<()> {
+        let mut text = if self.elements == 0 { "[".to_owned() } else { ",".to_owned() };
+        for line in laxity_lab::report::json_text(element)?.lines() {
+            text += "\n  ";
+            text += line;
+        }
+        self.elements += 1;
+        print_data(&text)
+    }
+
+    /// The end.
+    pub fn finish(self) -> Result<()> {
+        print_data(if self.elements == 0 { "[]\n" } else { "\n]\n" })
+    }
+}
+
 /// Why there is no JSON document.
 pub fn no_json(error: &serde_json::Error) -> Diagnostic {
     Diagnostic::environment(format!("cannot write JSON: {error}"))

@@ -1,7 +1,7 @@
 //! `laxity generate`: one subcommand per generator, its options those of the generators' own catalogue.
 
 use crate::arguments::whole;
-use crate::output;
+use crate::output::{self, JsonArray};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use laxity_generate::lelli2012::{GRID, GRID_SUMMARY};
 use laxity_generate::{
@@ -184,7 +184,7 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
     {
         for_each_set(arguments, &mut |set| check_writable(&set_path(folder, set, format), existing))?;
     }
-    let mut array = Vec::new();
+    let mut array = JsonArray::default();
     let mut written = 0u64;
     for_each_set(arguments, &mut |set| {
         written += 1;
@@ -199,12 +199,12 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
             None => output::print_data(&text_of(set, format))?,
         }
         if arguments.json {
-            array.push(set.to_json_value());
+            array.push(&set.to_json_value())?;
         }
         Ok(())
     })?;
     if arguments.json {
-        output::print_json(&array)?;
+        array.finish()?;
     }
     if let Some(path) = out {
         output::note(format_args!("wrote {} to {}", plural(written, "task set"), path.shown()));
