@@ -5,7 +5,8 @@ mod fixtures;
 use fixtures::{any_job, job, manifest, placement, run, two_tasks};
 use laxity_model::{Diagnostic, Duration, Failure};
 use laxity_trace::{
-    BackgroundRecord, Existing, Job, Manifest, ResultsDirectory, Run, RunStatus, Summary, load, load_manifest,
+    BackgroundRecord, Existing, Host, Job, Manifest, ResultsDirectory, Run, RunDigest, RunStatus, Summary,
+    TaskSelection, load, load_digested, load_manifest,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -159,6 +160,54 @@ fn a_damaged_part_costs_its_own_run_only() {
     ResultsDirectory::reopen(&path).expect("reopens").finish().expect("finishes");
     assert_eq!(names(&path.join("jobs.parts")), ["SHA256SUMS", "run-1.parquet", "run-2.parquet"]);
     assert_eq!(state(&load(&path).expect("loads")), [(0, 3, true), (1, 0, false), (2, 0, false)]);
+}
+
+/// What a report needs is the same, whether the jobs are kept or not.
+fn assert_same_digests(path: &Path) {
+    let digested = load_digested(path).expect("loads");
+    let results = load(path).expect("loads");
+    let sets = results.sets().expect("valid");
+    let without_jobs = |results: &Manifest| -> Vec<(u32, bool)> {
+        state(results).into_iter().map(|(run, _, made)| (run, made)).collect()
+    };
+    assert_eq!(without_jobs(&digested.results), without_jobs(&results));
+    let kept: usize = digested.results.runs.iter().map(|run| run.jobs.len()).sum();
+    assert_eq!(kept, if results.is_simulated() { 0 } else { digested.jobs });
+    let tallied = |run| digested.digests.get(&run).map(|digest| &digest.tallies);
+    let summary = Summary::of_tallied(&digested.results, &sets, tallied).expect("valid");
+    assert_eq!(summary, Summary::of(&results, &sets).expect("valid"));
+    assert_eq!(digested.jobs, results.runs.iter().map(|run| run.jobs.len()).sum::<usize>());
+    for run in &results.runs {
+        let of_jobs = RunDigest::of(run, &sets[0]).expect("valid").laxities;
+        let all = TaskSelection::All;
+        assert_eq!(
+            digested.digests[&run.id].laxities.normalized(&sets[0], all),
+            of_jobs.normalized(&sets[0], all)
+        );
+    }
+}
+
+#[test]
+fn a_digest_says_what_the_jobs_say_in_every_state_of_a_directory() {
+    for host in [Host::Linux, Host::Simulator] {
+        let home = tempfile::tempdir().expect("temporary directory");
+        let path = home.path().join("r");
+        let all = [0, 1, 2].map(|id| Run { host, ..planned(id) });
+        let mut directory =
+            ResultsDirectory::create(&path, manifest(all.to_vec()), Existing::Refuse).expect("created");
+        assert_same_digests(&path);
+        directory.append_run(&Run { host, ..made(0) }).expect("appended");
+        let interrupted = RunStatus::Interrupted { reason: "SIGINT".to_owned(), ran: Duration::from_ms(17) };
+        directory.append_run(&Run { host, status: interrupted, ..made(1) }).expect("appended");
+        assert_same_digests(&path);
+        let damaged = fs::read(part(&path, 0)).expect("readable");
+        directory.finish().expect("finished");
+        assert_same_digests(&path);
+        // As a crash between merging and removing leaves it, with damage: the run counts as lost.
+        fs::create_dir(path.join("jobs.parts")).expect("created");
+        fs::write(part(&path, 0), &damaged[..damaged.len() / 2]).expect("written");
+        assert_same_digests(&path);
+    }
 }
 
 fn refused(path: &Path, existing: Existing) -> Diagnostic {

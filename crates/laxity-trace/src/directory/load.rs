@@ -254,8 +254,9 @@ fn read(directory: &Path, wanted: impl Fn(&Manifest) -> Result<Wanted>) -> Resul
             gathered.insert(part.id, of_run);
         }
     }
-    merged_jobs(&kept, &results, &wanted, &mut gathered)?;
+    let made = results.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. }));
     parts.iter().for_each(|part| part.place(&mut results));
+    merged_jobs(&kept, made, &results, &wanted, &mut gathered)?;
     let (mut digests, mut jobs) = (BTreeMap::new(), 0);
     for run in &mut results.runs {
         let of_run = gathered.remove(&run.id).unwrap_or_else(|| wanted.of(run));
@@ -282,16 +283,17 @@ pub fn load_manifest(path: impl AsRef<Path>) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Gathers the jobs in `jobs.parquet`, but for those of runs that are there already. The file may be missing only while there are parts.
+/// Gathers the jobs in `jobs.parquet`, but for those of runs that are there already. The file may be missing only where the manifest has
+/// no run that was `made`.
 fn merged_jobs<'a>(
     kept: &Kept,
+    made: bool,
     manifest: &Manifest,
     wanted: &'a Wanted,
     gathered: &mut BTreeMap<u32, OfRun<'a>>,
 ) -> Result<()> {
     let path = kept.path(JOBS_FILE);
     let Some(file) = kept.open(JOBS_FILE)? else {
-        let made = manifest.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. }));
         return match made {
             false => Ok(()),
             true => Err(Diagnostic::usage(format!("{} is missing", path.shown()))
