@@ -6,7 +6,7 @@ use fixtures::{any_job, job, manifest, placement, run, two_tasks};
 use laxity_model::{Diagnostic, Duration, Failure};
 use laxity_trace::{
     BackgroundRecord, Existing, Host, Job, Manifest, ResultsDirectory, Run, RunDigest, RunStatus, Summary,
-    TaskSelection, load, load_digested, load_manifest,
+    TaskSelection, create_jobs, load, load_digested, load_manifest,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -71,6 +71,12 @@ fn a_finished_directory_loads_as_it_was_written() {
     assert_eq!(Manifest { runs: vec![], ..results }, manifest(vec![]));
 }
 
+fn append_with_background(directory: &mut ResultsDirectory, run: &Run, background: &BackgroundRecord) {
+    let mut jobs = create_jobs(directory.path(), run, &[]).expect("begun");
+    run.jobs.iter().for_each(|job| jobs.write(job).expect("fits"));
+    directory.append_written(run, jobs.end().expect("ends"), Some(background)).expect("appended");
+}
+
 #[test]
 fn background_tasks_survive_a_crash_and_a_report() {
     let home = tempfile::tempdir().expect("temporary directory");
@@ -81,9 +87,9 @@ fn background_tasks_survive_a_crash_and_a_report() {
         Manifest { background: vec![record(0)], ..manifest(vec![planned(0), planned(1), planned(2)]) };
     let mut directory = ResultsDirectory::create(&path, stale, Existing::Refuse).expect("created");
     assert!(directory.manifest().background.is_empty(), "nothing ran yet");
-    directory.append_run_with_background(&made(2), &record(2)).expect("appended");
+    append_with_background(&mut directory, &made(2), &record(2));
     directory.append_run(&made(0)).expect("appended");
-    directory.append_run_with_background(&made(1), &record(1)).expect("appended");
+    append_with_background(&mut directory, &made(1), &record(1));
     let (both, crashed) = ([record(1), record(2)], load(&path).expect("loads"));
     assert_eq!(
         (crashed.background, load_manifest(&path).expect("loads").background),

@@ -38,11 +38,11 @@ pub fn by_test(
     }
     let (wholes, bins) = placing.bins(wanted.scope, wanted.dedicated).ok()?;
     let admission = Admission::of(finder, wanted, (scheduler, guarantee), &wholes)?;
-    let limit = finder.limit.clone().unwrap_or_else(|| Utilization::whole(1));
     // What no test accepts need not be asked, of thousands of cells.
     let room =
         admission.test.room().filter(|room| matches!(method, Method::Pack(_)) && *room > Utilization::zero());
-    let limit = room.map_or_else(|| limit.clone(), |room| room.min(limit.clone()));
+    let limits = finder.limit.clone().into_iter().chain(room);
+    let limit = limits.min().unwrap_or_else(|| Utilization::whole(1));
     let request = Request::new(set, bins).ok()?.with_capacity_limit(limit).ok()?;
     let request = request.with_acceptance(&admission).with_interrupt(placing.interrupt);
     request.find(method).map(|placement| placing.placed(set, placement, &wholes))

@@ -72,6 +72,7 @@ impl JobsFile {
 
     pub(super) fn settle(mut self) -> io::Result<EndedJobsFile> {
         self.write_group()?;
+        self.group = Vec::new();
         self.writer.as_mut().map_or(Ok(()), JobsWriter::end).map_err(io_error)?;
         Ok(EndedJobsFile(self))
     }

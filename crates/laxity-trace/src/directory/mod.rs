@@ -170,17 +170,6 @@ impl ResultsDirectory {
     ///
     /// Errors: whatever the file system refuses (the runs before are kept); a number too large for its column.
     pub fn append_run(&mut self, run: &Run) -> Result<()> {
-        self.append(run, None)
-    }
-
-    /// The same for a run that had tasks in the background; `background.run` is its number.
-    ///
-    /// Errors: as [`ResultsDirectory::append_run`].
-    pub fn append_run_with_background(&mut self, run: &Run, background: &BackgroundRecord) -> Result<()> {
-        self.append(run, Some(background))
-    }
-
-    fn append(&mut self, run: &Run, background: Option<&BackgroundRecord>) -> Result<()> {
         let path = part_path(&self.path, run.id);
         let write = || {
             let mut jobs = JobsFile::begin(path.clone(), run, &task_names(&self.manifest, run.set))?;
@@ -188,10 +177,11 @@ impl ResultsDirectory {
             jobs.settle()
         };
         let jobs = write().map_err(|error| self.refused(&path, &error))?;
-        self.append_written(run, jobs, background)
+        self.append_written(run, jobs, None)
     }
 
-    /// Makes a run durable whose jobs have been written already ([`create_jobs`]); it carries none itself.
+    /// Makes a run durable whose jobs have been written already ([`create_jobs`]); it carries none itself. With how its background tasks
+    /// fared, if it had some: their record has its number.
     ///
     /// Errors: as [`ResultsDirectory::append_run`].
     pub fn append_written(

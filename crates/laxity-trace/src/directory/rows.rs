@@ -2,6 +2,7 @@
 
 use super::MANIFEST_FILE;
 use crate::{Job, Run};
+use laxity_model::TASKS_MAX;
 use std::collections::BTreeMap;
 
 /// The rows of a run that have been seen: so many, and of each task which. Producers write the jobs of a task in their order, which
@@ -24,9 +25,6 @@ struct Numbers {
     others: BTreeMap<u64, u64>,
 }
 
-/// More tasks than a set can have: their jobs are only counted, for they are refused by the set.
-const TASKS_MOST: usize = 1 << 20;
-
 impl Rows {
     /// One more row.
     #[inline]
@@ -34,7 +32,8 @@ impl Rows {
         self.count += 1;
         let task = job.task as usize;
         if task >= self.numbers.len() {
-            if task >= TASKS_MOST {
+            // No set has so many tasks: its jobs are refused, and only counted here.
+            if task >= TASKS_MAX {
                 return;
             }
             self.numbers.resize(task + 1, Numbers::default());

@@ -22,8 +22,6 @@ use std::sync::Arc;
 
 /// Rows in a group: about 12 MB of values in memory, whatever the number of jobs.
 pub(crate) const GROUP_ROWS: usize = 1 << 16;
-/// The same of groups of other files.
-const GROUP_ROWS_MIN: i64 = 1 << 16;
 /// Jobs that are taken apart together, column by column: so many stay in a core's cache. Groups are whole numbers of these.
 const BLOCK_ROWS: usize = 256;
 
@@ -147,7 +145,8 @@ impl<W: Write + Send> JobsWriter<W> {
         let same =
             metadata.file_metadata().schema_descr().root_schema() == self.file.schema_descr().root_schema();
         let groups = metadata.row_groups();
-        if !same || groups.first().is_none_or(|first| first.num_rows() < GROUP_ROWS_MIN) {
+        let is_full = |rows: i64| usize::try_from(rows).is_ok_and(|rows| rows >= GROUP_ROWS);
+        if !same || !groups.first().is_some_and(|first| is_full(first.num_rows())) {
             return Ok(false);
         }
         self.flush()?;
@@ -195,7 +194,7 @@ impl<W: Write + Send> JobsWriter<W> {
 
     /// Distributes the jobs of the block to the columns.
     fn take_apart(&mut self) -> Result<()> {
-        let Some(run) = &self.run else { return Ok(()) };
+        let Some(run) = self.run.as_ref().filter(|_| !self.block.is_empty()) else { return Ok(()) };
         for (column, values) in COLUMNS.iter().zip(&mut self.columns) {
             extend(column, values, run, &self.block).map_err(|Unfit { job, value }| {
                 let Job { index, task, .. } = self.block[job];
@@ -243,15 +242,10 @@ fn extend(
         (Source::OfRun(get), Values::Int32(numbers)) => {
             let value = get(run);
             let fits = i32::try_from(value).map_err(|_| Unfit { job: 0, value: value.into() });
-            match jobs.is_empty() {
-                true => Ok(()),
-                false => fits.map(|value| numbers.values.resize(numbers.values.len() + jobs.len(), value)),
-            }
+            fits.map(|value| numbers.values.resize(numbers.values.len() + jobs.len(), value))
         }
         (Source::WordOfRun(get), Values::Words(words)) => {
-            if !jobs.is_empty() {
-                words.repeat(Some(get(run)), jobs.len());
-            }
+            words.repeat(Some(get(run)), jobs.len());
             Ok(())
         }
         (Source::Int32(get) | Source::OptionalInt32(get), Values::Int32(numbers)) => get(jobs, numbers),

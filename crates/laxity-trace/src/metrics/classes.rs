@@ -7,6 +7,17 @@ use std::ops::RangeInclusive;
 const CLASSES: usize = 1 << CLASS_BITS;
 const CLASS_BITS: u32 = 7;
 
+/// Values of a run that are kept as they are, shared among its tasks: 2 MiB of them.
+const EXACT_PER_RUN: usize = 1 << 18;
+
+/// However many tasks there are, each keeps as many.
+const EXACT_PER_TASK: usize = 1024;
+
+/// How many values of a task are kept as they are before they are counted in classes, where the run has so many tasks.
+pub(super) fn exact_of_task(tasks: usize) -> usize {
+    (EXACT_PER_RUN / tasks.max(1)).max(EXACT_PER_TASK)
+}
+
 /// Numbers of values per class, from the first power of two that has any.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Classes {
@@ -67,6 +78,7 @@ impl Classes {
             self.add(upper_end(class), count);
         }
     }
+
     /// The classes that have values, ascending: the ends of each, both in it, and how many values it has.
     pub(super) fn ends(&self) -> impl DoubleEndedIterator<Item = (RangeInclusive<u64>, u64)> {
         let some = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);

@@ -1,6 +1,6 @@
 //! Distributions of normalized laxity (lelli2012, Figures 3 to 5).
 
-use super::classes::Classes;
+use super::classes::{Classes, exact_of_task};
 use super::statistics::ratio;
 use crate::Job;
 use laxity_model::{Duration, TaskSet};
@@ -32,11 +32,6 @@ impl TaskSelection {
     }
 }
 
-/// Laxities of a task that are kept as they are, however many tasks there are.
-const EXACT_PER_TASK: usize = 1024;
-/// Laxities of a run that are kept as they are, shared among its tasks: 2 MiB of them.
-const EXACT_PER_RUN: usize = 1 << 18;
-
 /// The laxities of the completed jobs of a run, task by task, in memory that is bounded by the tasks.
 ///
 /// Those of few jobs are kept as they are. More are counted in classes, which are at most 1/128 as wide as the values in them and
@@ -58,8 +53,7 @@ enum OfTask {
 impl Laxities {
     /// None yet, of a set with so many tasks.
     pub fn new(tasks: usize) -> Laxities {
-        let exact_max = (EXACT_PER_RUN / tasks.max(1)).max(EXACT_PER_TASK);
-        Laxities { tasks: vec![OfTask::Exact(Vec::new()); tasks], exact_max }
+        Laxities { tasks: vec![OfTask::Exact(Vec::new()); tasks], exact_max: exact_of_task(tasks) }
     }
 
     /// One more job. A job that did not complete has no laxity; one of a task that the set does not have is left out

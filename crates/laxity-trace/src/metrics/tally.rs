@@ -3,6 +3,7 @@
 //! A job costs O(1) and allocates nothing, but for the first few of a task ([`super::responses`]). Memory is
 //! bounded by the number of tasks.
 
+use super::classes::exact_of_task;
 use super::responses::Responses;
 use super::statistics::ratio;
 use crate::{Counters, Job, JobOutcome, Run};
@@ -89,12 +90,6 @@ impl Sum for Counts {
     }
 }
 
-/// Response times of a run that are kept as they are, shared among its tasks: 2 MiB of them.
-const EXACT_RESPONSES_PER_RUN: usize = 1 << 18;
-
-/// However many tasks there are, each keeps as many.
-const EXACT_RESPONSES_PER_TASK: usize = 1024;
-
 /// What the metrics need of the jobs of a run, gathered job by job, in any order.
 ///
 /// A producer that does not keep its jobs makes one per run, [adds](Tallies::add) every job when its fate is known,
@@ -131,7 +126,7 @@ impl Tallies {
     /// an unfinished job is a miss.
     pub fn new(set: &TaskSet, horizon_ns: u64) -> Tallies {
         let tasks = set.tasks().len();
-        let exact_max = (EXACT_RESPONSES_PER_RUN / tasks.max(1)).max(EXACT_RESPONSES_PER_TASK);
+        let exact_max = exact_of_task(tasks);
         Tallies {
             horizon_ns,
             tasks: std::iter::repeat_with(|| TaskTally::new(exact_max)).take(tasks).collect(),

@@ -4,6 +4,7 @@ use super::super::task_name;
 use super::packets::{NewTrack, Packets};
 use laxity_model::{Duration, TaskSet};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Write};
 
 /// What a track is for.
@@ -45,22 +46,14 @@ impl<'a> Tracks<'a> {
 
     /// The id of a task's name.
     pub(super) fn name(&mut self, task: u32, packets: &mut Packets<impl Write>) -> io::Result<u64> {
-        if let Some(id) = self.names.get(&task) {
-            return Ok(*id);
-        }
-        let id = packets.name(&self.task_name(task))?;
-        self.names.insert(task, id);
-        Ok(id)
+        let set = self.set;
+        kept(&mut self.names, task, || packets.name(&task_name(set, task)))
     }
 
     /// The id of what the slices of a task have in common.
     pub(super) fn correlation(&mut self, task: u32, packets: &mut Packets<impl Write>) -> io::Result<u64> {
-        if let Some(id) = self.correlations.get(&task) {
-            return Ok(*id);
-        }
-        let id = packets.correlation(&self.task_name(task))?;
-        self.correlations.insert(task, id);
-        Ok(id)
+        let set = self.set;
+        kept(&mut self.correlations, task, || packets.correlation(&task_name(set, task)))
     }
 
     /// Jobs on a CPU.
@@ -119,6 +112,14 @@ impl<'a> Tracks<'a> {
         let task = self.set.tasks().get(usize::try_from(task).ok()?)?;
         let (wcet, period): (Duration, Duration) = (task.wcet, task.period());
         Some(format!("C = {wcet}, {} {period}, D = {}", task.period_word(), task.deadline_rel))
+    }
+}
+
+/// The id of a task among `ids`, made when it is first asked for.
+fn kept(ids: &mut HashMap<u32, u64>, task: u32, make: impl FnOnce() -> io::Result<u64>) -> io::Result<u64> {
+    match ids.entry(task) {
+        Entry::Occupied(id) => Ok(*id.get()),
+        Entry::Vacant(none) => Ok(*none.insert(make()?)),
     }
 }
 
