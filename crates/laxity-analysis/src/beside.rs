@@ -139,11 +139,16 @@ impl Beside {
         Utilization::from(Utilization::whole(1).as_rational() - taken.as_rational())
     }
 
-    /// On one processor: tasks of higher priority than all others, under EDF further tasks.
+    /// On one processor: tasks of higher priority than all others, which need not be done by any deadline, under EDF further tasks.
     pub(crate) fn tasks(&self, class: Class) -> Vec<SporadicTask> {
         let is_fifo = class == Class::Fifo;
         let servers = self.servers.iter().filter_map(|server| server.as_task(self.tick_ns, is_fifo));
-        servers.chain(self.throttled.as_task(self.tick_ns, false).filter(|_| is_fifo)).collect()
+        let tasks = servers.chain(self.throttled.as_task(self.tick_ns, false).filter(|_| is_fifo));
+        match class {
+            Class::Deadline => tasks.collect(),
+            // The second server may take its budget after the first, and later than its period.
+            Class::Fifo => tasks.map(|task| SporadicTask { deadline_rel_ns: TIME_MAX, ..task }).collect(),
+        }
     }
 
     /// For how long all of several processors stand still in a window, at the most.

@@ -13,6 +13,14 @@
 use laxity_model::Diagnostic;
 use std::fmt;
 
+/// What a bin refuses of further tasks without asking its test.
+pub struct Refuses<'a> {
+    /// Every task that puts more on the bin than this, if that is known: work per period on a CPU of speed 1, in units of 2^-64.
+    pub above_q64: Option<u128>,
+    /// Whether it refuses a task, by id. That takes a moment.
+    pub task: Box<dyn Fn(usize) -> bool + 'a>,
+}
+
 /// A test of the tasks in a bin.
 pub trait Acceptance {
     /// What it is called in messages, such as `the test of p-rm`.
@@ -22,10 +30,22 @@ pub trait Acceptance {
     /// last ones: one, or several where a method places groups.
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool;
 
+    /// What a bin with exactly these tasks, by id, refuses of further ones: only what [`Acceptance::accepts`] would refuse with them.
+    /// Nothing if that is not known. Asked of a bin that has refused a task.
+    fn refuses(&self, _bin: usize, _tasks: &[usize]) -> Option<Refuses<'_>> {
+        None
+    }
+
     /// Why a task, by id, goes nowhere while others are in the bins that `assignment` gives by their ids. Nothing if the test has no
     /// more to say than that it does not accept it.
     fn refusal(&self, _assignment: &[Option<usize>], _task: usize) -> Option<Diagnostic> {
         None
+    }
+}
+
+impl fmt::Debug for Refuses<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refuses").field("above_q64", &self.above_q64).finish_non_exhaustive()
     }
 }
 

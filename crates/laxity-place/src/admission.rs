@@ -3,8 +3,9 @@
 use crate::line::Line;
 use crate::order::Item;
 use crate::ranking::Ranking;
-use crate::{Fit, Request, demand_bound};
+use crate::{Fit, Refuses, Request, demand_bound};
 use laxity_model::LoadSum;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -30,6 +31,10 @@ pub(crate) struct Filling<'a> {
     placed: Vec<Vec<Item<'a>>>,
     /// Bins with tasks that do not fit.
     overfull: Vec<bool>,
+    /// What each bin refuses as it is now, known once it has refused a task.
+    refuses: Vec<OnceCell<Option<Refuses<'a>>>>,
+    /// The bins of which it has become known since a task was placed.
+    refusing: RefCell<Vec<usize>>,
     index: Index,
     /// By load relative to capacity; made when it is first needed.
     relative: Option<Relative>,
@@ -74,7 +79,17 @@ impl<'a> Filling<'a> {
             }
         };
         let (placed, overfull) = (vec![Vec::new(); bins.len()], vec![false; bins.len()]);
-        Filling { request, filled, placed, overfull, index, relative: None }
+        let refuses = bins.iter().map(|_| OnceCell::new()).collect();
+        Filling {
+            request,
+            filled,
+            placed,
+            overfull,
+            refuses,
+            refusing: RefCell::default(),
+            index,
+            relative: None,
+        }
     }
 
     /// The number of bins.
@@ -160,8 +175,20 @@ impl<'a> Filling<'a> {
 
     fn accepted(&self, items: &[Item<'a>], bin: usize) -> bool {
         let Some(acceptance) = self.request.acceptance() else { return true };
+        let known = &self.refuses[bin];
+        if let ([item], Some(Some(refuses))) = (items, known.get())
+            && (refuses.task)(item.id)
+        {
+            return false;
+        }
         let together: Vec<usize> = self.placed[bin].iter().chain(items).map(|item| item.id).collect();
-        !self.request.is_interrupted() && acceptance.accepts(bin, &together)
+        let accepted = !self.request.is_interrupted() && acceptance.accepts(bin, &together);
+        if !accepted && known.get().is_none() {
+            let before = &together[..self.placed[bin].len()];
+            known.get_or_init(|| acceptance.refuses(bin, before));
+            self.refusing.borrow_mut().push(bin);
+        }
+        accepted
     }
 
     /// Puts a task into a bin in which it does not fit.
@@ -175,6 +202,8 @@ impl<'a> Filling<'a> {
         let (work, window) = (item.work, self.request.fit().window(item.task));
         self.filled[bin].add(work, window);
         self.placed[bin].push(item);
+        self.leave_out();
+        self.refuses[bin].take();
         match &mut self.index {
             Index::Row(line) => line.fill(bin, &self.filled[bin]),
             Index::ByRoom(search, ranking) => ranking.change(bin, by_room(*search, &self.filled)),
@@ -182,6 +211,17 @@ impl<'a> Filling<'a> {
         if let Some(Relative { loads, ranking }) = &mut self.relative {
             loads[bin].add(work, window);
             ranking.change(bin, self.request.capacities().by_relative(loads));
+        }
+    }
+
+    /// Bins that refuse every larger load are not looked at for one, until they have another task.
+    fn leave_out(&mut self) {
+        let Index::Row(line) = &mut self.index else { return };
+        let largest_q64 = self.request.capacities().largest_q64();
+        for bin in self.refusing.get_mut().drain(..) {
+            if let Some(Some(Refuses { above_q64: Some(above), .. })) = self.refuses[bin].get() {
+                line.fill_to(bin, largest_q64.saturating_sub(*above));
+            }
         }
     }
 

@@ -44,8 +44,13 @@ impl Line {
 
     /// The bin is filled so far now.
     pub fn fill(&mut self, bin: usize, filled: &LoadSum) {
+        self.fill_to(bin, filled.at_least_q64());
+    }
+
+    /// The bin is to be found as one that is filled so far.
+    pub fn fill_to(&mut self, bin: usize, filled_q64: u128) {
         let mut node = self.width + self.positions[bin];
-        self.least_q64[node] = filled.at_least_q64();
+        self.least_q64[node] = filled_q64;
         while node > 1 {
             node /= 2;
             self.least_q64[node] = self.least_q64[2 * node].min(self.least_q64[2 * node + 1]);

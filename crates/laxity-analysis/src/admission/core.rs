@@ -1,7 +1,8 @@
 //! One core: the tasks that count there, and the tasks that it can take.
 
 use super::{Entrant, Why};
-use crate::uniprocessor::deferrable::{response_times, tardiness};
+use crate::uniprocessor::deferrable::{as_task, response_times, tardiness};
+use crate::uniprocessor::{Ceiling, Rank};
 use crate::{Bounds, DoubleHit, SporadicTask, TIME_MAX, Verdict, Work};
 use laxity_model::{DeferrableServer, Duration, Speed};
 
@@ -82,6 +83,14 @@ impl ServedCore {
     /// Checks that every promise holds with this server, and returns what is proven then, by priority.
     pub fn bears(&self, server: DeferrableServer, double_hit: DoubleHit, work: Work) -> Result<Bounds, Why> {
         self.keeps(&self.counted(None), server, double_hit, work)
+    }
+
+    /// What it refuses of further tasks: both tests ask the plain schedule, in which the server is a periodic task.
+    pub fn ceiling(&self, deadline_max_ns: u64) -> Option<Ceiling> {
+        let server = as_task(self.at_ticks(self.server()), DoubleHit::Ignored);
+        let tasks = self.tasks.iter().map(|entrant| (rank(entrant), self.at_speed(&entrant.task)));
+        let tasks: Vec<_> = tasks.collect();
+        Ceiling::of(&tasks, server.as_slice(), deadline_max_ns)
     }
 
     /// Tardiness bound in ns of each task on the CPU with its id, by priority: the largest under any size of the
@@ -181,7 +190,7 @@ impl ServedCore {
         }
     }
 
-    fn at_speed(&self, task: &SporadicTask) -> SporadicTask {
+    pub(super) fn at_speed(&self, task: &SporadicTask) -> SporadicTask {
         SporadicTask { wcet_ns: self.until_tick(self.speed.time_for(task.wcet_ns)), ..*task }
     }
 
@@ -199,6 +208,11 @@ impl ServedCore {
 /// Rate-monotonic, the lower id first: the order of priorities.
 fn priority(entrant: &Entrant) -> (u64, u64) {
     (entrant.task.period_ns, entrant.id)
+}
+
+pub(super) fn rank(entrant: &Entrant) -> Rank {
+    let (period, id) = priority(entrant);
+    (period, usize::try_from(id).unwrap_or(usize::MAX))
 }
 
 /// Refuses a task whose bound exceeds the tardiness that it allows.

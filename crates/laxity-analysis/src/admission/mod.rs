@@ -29,8 +29,9 @@ mod refused;
 
 pub use refused::{CoreRefused, Refused, Wanted, Why};
 
+use crate::uniprocessor::Ceiling;
 use crate::{Bounds, DoubleHit, SporadicTask, WORK_DEFAULT, Work};
-use core::ServedCore;
+use core::{ServedCore, rank};
 use laxity_model::{CpuList, DeferrableServer, Duration, Platform, Speed};
 use std::collections::BTreeMap;
 
@@ -252,9 +253,7 @@ pub fn judge_core(
     double_hit: DoubleHit,
     work: Work,
 ) -> Result<Bounds, Why> {
-    let mut core = ServedCore::new(0, speed, server);
-    core.tick_ns = tick.as_ns().max(1);
-    tasks.iter().for_each(|task| core.put(task.clone()));
+    let core = core_with(speed, (server, tick), tasks);
     let in_order = |by_priority: Vec<u64>| {
         let bound_of: BTreeMap<u64, u64> = core.tasks().iter().map(|task| task.id).zip(by_priority).collect();
         tasks.iter().filter_map(|task| bound_of.get(&task.id).copied()).collect()
@@ -264,4 +263,40 @@ pub fn judge_core(
         Bounds::Tardiness(bounds) => Bounds::Tardiness(in_order(bounds)),
         Bounds::None => Bounds::None,
     })
+}
+
+/// What such a core refuses of further tasks at least, whether the double hit is counted or not: asked with a task in a moment.
+/// Deadlines are at most `deadline_max_ns`. Nothing where that is not known.
+pub fn refused_by_core(
+    speed: Speed,
+    (server, tick): (DeferrableServer, Duration),
+    tasks: &[Entrant],
+    deadline_max_ns: u64,
+) -> Option<RefusedByCore> {
+    let core = core_with(speed, (server, tick), tasks);
+    let ceiling = core.ceiling(deadline_max_ns)?;
+    Some(RefusedByCore { above_q64: ceiling.of_all_q64(deadline_max_ns, speed), ceiling, core })
+}
+
+/// What a core refuses of further tasks.
+#[derive(Debug, Clone)]
+pub struct RefusedByCore {
+    /// Every task with D <= T whose C per T at speed 1 is above this, if that is known: in units of 2^-64.
+    pub above_q64: Option<u128>,
+    ceiling: Ceiling,
+    core: ServedCore,
+}
+
+impl RefusedByCore {
+    /// Whether [`judge_core`] would refuse a task beside the others. It is not known of those of which this is false.
+    pub fn refuses(&self, entrant: &Entrant) -> bool {
+        self.ceiling.refuses(rank(entrant), &self.core.at_speed(&entrant.task))
+    }
+}
+
+fn core_with(speed: Speed, (server, tick): (DeferrableServer, Duration), tasks: &[Entrant]) -> ServedCore {
+    let mut core = ServedCore::new(0, speed, server);
+    core.tick_ns = tick.as_ns().max(1);
+    tasks.iter().for_each(|task| core.put(task.clone()));
+    core
 }

@@ -8,7 +8,8 @@ use crate::overheads::{Eaten, Inflated, Overheads, Rejected, RejectedWhy};
 use crate::partitioned::each_in_one_cell;
 use crate::uniprocessor::deferrable::{as_task, takes_server};
 use crate::{
-    AnalysedCell, Beside, Bounds, DoubleHit, Guarantee, Levels, Priorities, SporadicTask, Test, Verdict, Work,
+    AnalysedCell, Beside, Bounds, DoubleHit, FixedPriorityRta, Guarantee, Levels, Priorities, SporadicTask,
+    Test, Verdict, Work,
 };
 use laxity_model::{DeferrableServer, PriorityRule};
 
@@ -152,6 +153,29 @@ impl Analysed {
         }
     }
 
+    /// Whether a cell of so many processors is judged by `fp-rta`, which asks each task of one processor under fixed priorities for a
+    /// time by which it has completed.
+    pub(super) fn asks_for_completions(self, processors: u32, asked: Asked) -> bool {
+        let running = self.running(processors);
+        let is_own = |test: &&dyn Test| test.info().name == FixedPriorityRta.info().name;
+        running == 1
+            && self.unproven().is_none()
+            && self.priorities(running) == Priorities::Fixed
+            && asked.guarantee == Guarantee::Hard
+            && asked.test.as_ref().is_none_or(is_own)
+    }
+
+    /// What the kernel takes of a cell of one processor before these tasks, all that it has.
+    pub(super) fn taken_before(self, tasks: &[SporadicTask], asked: Asked) -> Vec<SporadicTask> {
+        let taken = |class| asked.beside.as_used_by(tasks).tasks(class);
+        self.class(1).map(taken).unwrap_or_default()
+    }
+
+    /// Where a task is among priorities; nothing if it has none.
+    pub(super) fn place(self, set: &Placed<'_>, number: usize) -> Option<(u64, usize)> {
+        Some((self.rank(set, number)?, number))
+    }
+
     /// What overheads take of every task, as they are counted for a guarantee. A task that is in no cell loses nothing. Servers are
     /// not looked at.
     ///
@@ -222,6 +246,13 @@ impl Analysed {
     /// How many of a cell's tasks, which are in the order of priorities, are at each level of SCHED_FIFO. Nothing if no two share
     /// one: under EDF, and under laxity's own policies, where the first of two equals goes first.
     fn shared_levels(self, ranked: &[(u64, usize)]) -> Vec<usize> {
+        let Some(levels) = self.levels(ranked) else { return Vec::new() };
+        let sizes: Vec<usize> = levels.chunk_by(|one, other| one == other).map(<[usize]>::len).collect();
+        if sizes.len() == ranked.len() { Vec::new() } else { sizes }
+    }
+
+    /// The level of SCHED_FIFO of each; nothing where tasks have none.
+    pub(super) fn levels(self, ranked: &[(u64, usize)]) -> Option<Vec<usize>> {
         let rule = match self {
             Analysed::Linux(scheduler) if scheduler.rule != PriorityRule::EarliestDeadlineFirst => {
                 scheduler.rule
@@ -231,19 +262,16 @@ impl Analysed {
             | Analysed::Reclaiming(_)
             | Analysed::Pfair(_)
             | Analysed::FairLateness
-            | Analysed::Unproven(_) => return Vec::new(),
+            | Analysed::Unproven(_) => return None,
         };
-        let levels = rule.fifo_levels(ranked);
-        let sizes: Vec<usize> = levels.chunk_by(|one, other| one == other).map(<[usize]>::len).collect();
-        if sizes.len() == ranked.len() { Vec::new() } else { sizes }
+        Some(rule.fifo_levels(ranked))
     }
 
     /// Whether tasks of a cell share a priority, and which of them goes first is not known: a failure then proves nothing. False if
     /// a task has no priority.
     pub fn shares_levels(self, set: &Placed<'_>) -> bool {
         set.cells.iter().any(|cell| {
-            let ranked = cell.tasks.iter().map(|&number| Some((self.rank(set, number)?, number)));
-            let ranked: Option<Vec<(u64, usize)>> = ranked.collect();
+            let ranked: Option<Vec<_>> = cell.tasks.iter().map(|&number| self.place(set, number)).collect();
             ranked.is_some_and(|mut ranked| {
                 ranked.sort_unstable();
                 !self.shared_levels(&ranked).is_empty()
@@ -276,7 +304,7 @@ impl Inside {
     ) -> Option<Inside> {
         let mut ranked = Vec::with_capacity(cell.tasks.len());
         for &number in &cell.tasks {
-            ranked.push((scheduler.rank(set, number)?, number));
+            ranked.push(scheduler.place(set, number)?);
         }
         ranked.sort_unstable();
         let levels = scheduler.shared_levels(&ranked);

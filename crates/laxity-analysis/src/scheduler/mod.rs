@@ -39,7 +39,7 @@ mod tests;
 pub use judgement::{Asked, Judgement, Placed};
 pub use name::{Analysed, Unproven};
 pub use quanta::Quanta;
-pub use tested_cells::{EmptyCell, TestedCells};
+pub use tested_cells::{EmptyCell, RefusesAtOnce, TestedCells};
 
 #[cfg(doc)]
 use crate::AnalysedCell;

@@ -2,15 +2,20 @@
 //!
 //! A partitioned scheduler is one of these per processor: `partitioned` puts their verdicts together.
 
+mod ceiling;
 pub mod deferrable;
 mod density;
+mod growing;
 mod qpa;
+mod releases;
 mod requests;
 mod rta;
 mod tardiness;
 mod time_demand;
 
+pub use ceiling::{Ceiling, Rank};
 pub use density::Density;
+pub(crate) use growing::Growing;
 pub use qpa::Qpa;
 pub use rta::FixedPriorityRta;
 pub use tardiness::FixedPriorityTardiness;

@@ -143,3 +143,15 @@ fn no_set_that_is_proven_on_two_cpus_is_seen_to_miss() {
     println!("{count:?}");
     laxity_seeds::assert_together!(count.proven > 300 && count.wrong_without > 5, "{count:?}");
 }
+
+/// Two servers, as kernels with one for sched_ext have them: no deadline of theirs has to be met, only those of the tasks.
+#[test]
+fn two_servers_take_their_budgets_one_after_the_other() {
+    let server = TakenOf { runtime_ns: 50, period_ns: 1_000 };
+    let beside = Beside { servers: [server; 2], throttled: server, tick_ns: 4, alone: false };
+    // Each server twice in a row, 54 with the tick, throttling once, and the task.
+    assert_eq!(proven(&[(1, 10_000)], 1, beside), Some(vec![4 * 54 + 54 + 1]));
+    assert_eq!(proven(&[(1, 270)], 1, beside), None);
+    let one = Beside { servers: [server, TakenOf::default()], ..beside };
+    assert_eq!(proven(&[(1, 10_000)], 1, one), Some(vec![2 * 54 + 54 + 1]));
+}

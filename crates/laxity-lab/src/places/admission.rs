@@ -9,7 +9,7 @@ use crate::placing::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked, EmptyCell, TestedCells};
 use laxity_analysis::{Bounds, Guarantee, Verdict};
 use laxity_model::{CpuList, TaskSet, Utilization};
-use laxity_place::{Acceptance, Method, Order, Packing, Request, Rule};
+use laxity_place::{Acceptance, Method, Order, Packing, Refuses, Request, Rule};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// A scheduler's test, asked for tasks one by one, and what else cells have to take.
@@ -155,5 +155,10 @@ impl Acceptance for Admission<'_> {
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
         let may = |takes: Takes<'_>| takes(&self.cells[bin].cpus, tasks);
         self.test.accepts(bin, tasks) && self.takes.is_none_or(may)
+    }
+
+    fn refuses(&self, bin: usize, tasks: &[usize]) -> Option<Refuses<'_>> {
+        let refuses = self.test.refuses(bin, tasks)?;
+        Some(Refuses { above_q64: refuses.above_q64, task: refuses.task })
     }
 }

@@ -1,13 +1,13 @@
 //! Rate-monotonic tasks below a deferrable server on every CPU (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
 
 use super::{FitAnswer, Placed, Placing};
-use laxity_analysis::admission::{Admission, Entrant, Why, judge_core};
+use laxity_analysis::admission::{Admission, Entrant, Why, judge_core, refused_by_core};
 use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
 use laxity_model::{
     Core, DeferrableServer, Diagnostic, Duration, Failure, Platform, Result, Scope, ServerSizes, TaskKind,
     TaskSet, Utilization,
 };
-use laxity_place::{Acceptance, Bin, Fit, Method, Packing, Request, Rule};
+use laxity_place::{Acceptance, Bin, Fit, Method, Packing, Refuses, Request, Rule};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -94,6 +94,9 @@ pub struct ServedCpus<'a> {
     double_hit: DoubleHit,
     tardiness_bound: Option<Duration>,
     tick: Duration,
+    deadline_max: Duration,
+    /// No deadline is after its period.
+    all_constrained: bool,
     /// The task that it refused first.
     refused: Cell<Option<usize>>,
 }
@@ -139,7 +142,10 @@ impl<'a> ServedCpus<'a> {
     fn below(below: &BelowServers, set: &'a TaskSet, platform: &'a Platform, bins: &[Bin]) -> Result<Self> {
         let core =
             |bin: &Bin| bin.cpus().iter().map(|cpu| Core { cpu, speed: bin.fastest() }).collect::<Vec<_>>();
+        let deadlines = || set.real_time().map(|(_, task)| (task.deadline_rel, task.period()));
         Ok(ServedCpus {
+            deadline_max: deadlines().map(|(deadline, _)| deadline).max().unwrap_or(Duration::ZERO),
+            all_constrained: deadlines().all(|(deadline, period)| deadline <= period),
             set,
             platform,
             servers: below.servers.on_cores(platform)?,
@@ -202,6 +208,17 @@ impl Acceptance for ServedCpus<'_> {
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
         self.judge(bin, tasks).is_ok()
+    }
+
+    fn refuses(&self, bin: usize, tasks: &[usize]) -> Option<Refuses<'_>> {
+        let entrants: Vec<Entrant> = tasks.iter().map(|&id| self.entrant(id)).collect();
+        let below = (self.server(bin), self.tick);
+        let longest = self.deadline_max.as_ns();
+        let refused = refused_by_core(self.cores[bin].speed, below, &entrants, longest)?;
+        Some(Refuses {
+            above_q64: refused.above_q64.filter(|_| self.all_constrained),
+            task: Box::new(move |id| refused.refuses(&self.entrant(id))),
+        })
     }
 
     /// As the admission of a loaded amp-rm says it.

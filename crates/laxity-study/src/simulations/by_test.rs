@@ -6,7 +6,7 @@
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::{Analysed, Asked, EmptyCell, TestedCells};
 use laxity_model::{DeferrableServer, Platform, ServerSize, TaskSet};
-use laxity_place::{Acceptance, Bin};
+use laxity_place::{Acceptance, Bin, Refuses};
 
 /// The test of a scheduler, asked for tasks one by one.
 pub(super) struct ByTest(TestedCells);
@@ -41,5 +41,10 @@ impl Acceptance for ByTest {
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
         self.0.accepts(bin, tasks)
+    }
+
+    fn refuses(&self, bin: usize, tasks: &[usize]) -> Option<Refuses<'_>> {
+        let refuses = self.0.refuses(bin, tasks)?;
+        Some(Refuses { above_q64: refuses.above_q64, task: refuses.task })
     }
 }
