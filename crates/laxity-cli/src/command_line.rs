@@ -98,9 +98,10 @@ impl Cli {
 
     fn read(words: Vec<OsString>) -> clap::error::Result<Cli> {
         // To put all help together takes longer than many a command: only where some is wanted.
-        let matches = Cli::command()
-            .try_get_matches_from(&words)
-            .or_else(|_| Cli::whole_command().try_get_matches_from(words))?;
+        let matches = Cli::command().try_get_matches_from(&words).or_else(|error| match error.kind() {
+            ErrorKind::DisplayVersion => Err(error),
+            _ => Cli::whole_command().try_get_matches_from(words),
+        })?;
         Cli::from_arg_matches(&matches)
     }
 
