@@ -10,6 +10,7 @@ mod mechanics;
 mod progress;
 mod runs;
 mod simulated;
+mod taker;
 
 pub use beside::{Beside, Budgets, Conditions, simulate_beside};
 pub use definition::{set_of, verifiable};
@@ -132,8 +133,11 @@ pub fn simulate(cases: &Cases<'_>, settings: &Settings, seen: Seen<'_>) -> Resul
     let expected = checks::expected_jobs(cases, settings);
     watching(&control, interrupt, expected, &*settings.runs.caller.observer, || {
         // Files of jobs and events are written at the same time; the directory itself by this thread alone.
-        let places =
-            Places { results: results.as_deref(), events: EventsPlaces::of(settings, results.as_deref()) };
+        let places = Places {
+            beside: planned.len() < settings.threads,
+            results: results.as_deref(),
+            events: EventsPlaces::of(settings, results.as_deref()),
+        };
         let work = |index: usize| make(&planned[index], settings, &places, &control);
         in_order(planned.len(), settings.threads, work, |index, made| {
             let mut made = made?;
@@ -207,6 +211,8 @@ fn simulation_of<'a>(
 
 /// Where files of runs go.
 struct Places<'a> {
+    /// There are threads for what takes jobs and events.
+    beside: bool,
     /// The results directory.
     results: Option<&'a Path>,
     events: EventsPlaces<'a>,
@@ -282,7 +288,8 @@ fn make(planned: &Planned<'_>, settings: &Settings, places: &Places<'_>, control
     };
     let (events, path) = places.events.create(run.id)?.unzip();
     let jobs_file = places.create_jobs(&run, planned.set)?;
-    let keep = Keep { jobs: settings.jobs, jobs_file, events, definition: definition.as_ref() };
+    let definition = definition.as_ref();
+    let keep = Keep { jobs: settings.jobs, jobs_file, events, definition, beside: places.beside };
     let simulated = simulation.simulate(keep, control)?;
     run.grace = simulation.grace;
     run.status = simulated.status;

@@ -1,13 +1,17 @@
 //! One simulation: what is simulated, and what observes it.
 
 use super::mechanics::{Mechanics, servers_of};
+use super::taker::Taker;
 use crate::case::{ChangeAt, changes};
 use crate::placing::BelowServers;
-use laxity_model::{Cell, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use laxity_model::{Cell, Demand, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
 use laxity_sim::{Background, Change, ChangeOutcome, Changed, Changes, Observer, Servers, Setup, What};
-use laxity_trace::{BackgroundRecord, EndedJobsFile, Event, EventsFile, Job, JobsFile, RunDigest, RunStatus};
+use laxity_trace::{
+    BackgroundRecord, EndedJobsFile, Event, EventsFile, Job, JobsFile, Laxities, RunDigest, RunStatus,
+};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Scope;
 
 /// Everything that determines one simulation.
 pub struct Simulation<'a> {
@@ -48,6 +52,8 @@ pub struct Keep<'a> {
     pub events: Option<EventsFile>,
     /// The verdict of the oracles on this definition.
     pub definition: Option<&'a Definition>,
+    /// What takes jobs and events has threads of its own.
+    pub beside: bool,
 }
 
 /// What a simulation leaves.
@@ -90,15 +96,35 @@ impl Simulation<'_> {
     }
 
     fn watched<const EVENTS: bool>(&self, keep: Keep<'_>, control: &Control) -> Result<Simulated> {
+        std::thread::scope(|scope| self.watched_in::<EVENTS>(keep.beside.then_some(scope), keep, control))
+    }
+
+    fn watched_in<'scope, const EVENTS: bool>(
+        &self,
+        scope: Option<&'scope Scope<'scope, '_>>,
+        keep: Keep<'scope>,
+        control: &'scope Control,
+    ) -> Result<Simulated> {
         let horizon = self.duration + self.grace;
+        let Keep { jobs, jobs_file, events, definition, .. } = keep;
+        let digest = RunDigest::new(self.set, horizon.as_ns());
+        let written_jobs =
+            |file| WrittenJobs { file: Writing::to(file, control), laxities: digest.laxities.clone() };
         let mut watcher = Watcher::<EVENTS> {
-            digest: RunDigest::new(self.set, horizon.as_ns()),
-            jobs: keep.jobs.then(Vec::new),
-            jobs_file: keep.jobs_file,
+            jobs: jobs.then(Vec::new),
+            jobs_file: jobs_file.map(|file| Taker::new(scope, written_jobs(file), WrittenJobs::write)),
             open: Vec::new(),
-            events: keep.events,
-            verification: keep.definition.map(Verification::new),
-            error: None,
+            events: events.map(|file| {
+                Taker::new(scope, Writing::to(file, control), |file, event| {
+                    file.write(|file| file.write(event))
+                })
+            }),
+            verification: definition.map(|definition| {
+                Taker::new(scope, Verification::new(definition), |verification, event| {
+                    verification.event(event)
+                })
+            }),
+            digest,
             unreported: 0,
             control,
         };
@@ -214,19 +240,18 @@ impl Simulation<'_> {
 /// Jobs between two words on progress.
 const JOBS_PER_REPORT: u64 = 4096;
 
-/// Takes jobs and events to where they are keep.
-struct Watcher<'a, const EVENTS: bool> {
+/// Takes jobs and events to where they are kept.
+struct Watcher<'scope, const EVENTS: bool> {
     digest: RunDigest,
     jobs: Option<Vec<Job>>,
-    jobs_file: Option<JobsFile>,
+    jobs_file: Option<Taker<'scope, Job, WrittenJobs<'scope>>>,
     /// Jobs that had not ended when the simulation may have been interrupted: they are judged when it is known until
     /// when it went.
     open: Vec<Job>,
-    events: Option<EventsFile>,
-    verification: Option<Verification<'a>>,
-    error: Option<Diagnostic>,
+    events: Option<Taker<'scope, Event, Writing<'scope, EventsFile>>>,
+    verification: Option<Taker<'scope, Event, Verification<'scope>>>,
     unreported: u64,
-    control: &'a Control,
+    control: &'scope Control,
 }
 
 impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
@@ -251,13 +276,10 @@ impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
 
     fn event(&mut self, event: Event) {
         if let Some(verification) = &mut self.verification {
-            verification.event(&event);
+            verification.take(&event);
         }
-        if let Some(events) = &mut self.events
-            && let Err(error) = events.write(&event)
-        {
-            self.events = None;
-            self.fail(error);
+        if let Some(events) = &mut self.events {
+            events.take(&event);
         }
     }
 }
@@ -270,24 +292,24 @@ impl<const EVENTS: bool> Watcher<'_, EVENTS> {
             jobs.push(job.clone());
         }
         if let Some(file) = &mut self.jobs_file {
-            self.digest.laxities.add(job);
-            if let Err(error) = file.write(job) {
-                self.jobs_file = None;
-                self.fail(error);
-            }
+            file.take(job);
         }
-    }
-
-    /// What is written cannot be: the simulation ends.
-    fn fail(&mut self, error: Diagnostic) {
-        self.error.get_or_insert(error);
-        self.control.stop.store(true, Ordering::SeqCst);
     }
 
     fn finish(mut self, status: RunStatus, end_ns: u64) -> Result<Simulated> {
-        if let Some(error) = self.error {
-            return Err(error);
+        let events = self.events.take().map(Taker::finish);
+        let jobs_file = self.jobs_file.take().map(Taker::finish);
+        let verdict = self.verification.take().map(|taker| taker.finish().finish(end_ns));
+        if let Some(events) = events {
+            events.end()?.finish()?;
         }
+        let jobs_file = match jobs_file {
+            None => None,
+            Some(WrittenJobs { file, laxities }) => {
+                self.digest.laxities = laxities;
+                Some(file.end()?.end()?)
+            }
+        };
         self.control.jobs.fetch_add(self.unreported, Ordering::Relaxed);
         if status != RunStatus::Completed {
             self.digest.tallies.end_at(end_ns);
@@ -295,13 +317,8 @@ impl<const EVENTS: bool> Watcher<'_, EVENTS> {
         for job in &self.open {
             self.digest.tallies.add(job).expect("the simulator knows the set's tasks only");
         }
-        if let Some(events) = self.events.take() {
-            events.finish()?;
-        }
-        let jobs_file = self.jobs_file.take().map(JobsFile::end).transpose()?;
         let mut jobs = self.jobs.unwrap_or_default();
         jobs.sort_unstable_by_key(|job| (job.task, job.index));
-        let verdict = self.verification.map(|verification| verification.finish(end_ns));
         Ok(Simulated {
             status,
             digest: self.digest,
@@ -311,5 +328,44 @@ impl<const EVENTS: bool> Watcher<'_, EVENTS> {
             background: None,
             changes: Vec::new(),
         })
+    }
+}
+
+/// A file that is being written. What cannot be written ends the simulation.
+struct Writing<'a, F> {
+    file: Result<F>,
+    control: &'a Control,
+}
+
+impl<'a, F> Writing<'a, F> {
+    fn to(file: F, control: &'a Control) -> Self {
+        Writing { file: Ok(file), control }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut F) -> Result<()>) {
+        if let Ok(file) = &mut self.file
+            && let Err(error) = write(file)
+        {
+            self.file = Err(error);
+            self.control.stop.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// The file, unless something could not be written.
+    fn end(self) -> Result<F> {
+        self.file
+    }
+}
+
+/// A file of jobs, and the distributions of their laxity.
+struct WrittenJobs<'a> {
+    file: Writing<'a, JobsFile>,
+    laxities: Laxities,
+}
+
+impl WrittenJobs<'_> {
+    fn write(&mut self, job: &Job) {
+        self.laxities.add(job);
+        self.file.write(|file| file.write(job));
     }
 }

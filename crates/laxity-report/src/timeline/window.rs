@@ -199,9 +199,12 @@ impl Follower {
         // Clipped again: the window may have become shorter.
         let clipped = self.segments.into_iter().filter_map(|segment| segment.within(from_ns, to_ns));
         let mut segments: Vec<Segment> = clipped.collect();
+        // They come in the order of their ends: of each CPU almost sorted. Few keys, then long runs, are soon sorted.
+        segments.sort_by_key(|segment| segment.cpu);
         segments.sort_by_key(|segment| (segment.cpu, segment.from_ns, segment.to_ns, segment.activity));
         let mut jobs = self.closed;
         jobs.extend(self.open.into_values().filter(|span| span.touches(from_ns, until_ns)));
+        jobs.sort_by_key(|span| span.task);
         jobs.sort_by_key(|span| (span.task, span.job));
         Window { from_ns, to_ns, until_ns, segments, jobs, contradictions, ..Window::default() }
     }
