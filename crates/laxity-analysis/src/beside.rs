@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_server_is_a_task_with_the_jitter_of_two_budgets_in_a_row() {
-        let fifo = SporadicTask { wcet_ns: 54, deadline_rel_ns: 1_000, period_ns: 1_000, jitter_ns: 946 };
+        let fifo = SporadicTask { wcet_ns: 54, deadline_rel_ns: TIME_MAX, period_ns: 1_000, jitter_ns: 946 };
         assert_eq!(LINUX.tasks(Class::Fifo), [fifo]);
         assert_eq!(LINUX.tasks(Class::Deadline), [SporadicTask::implicit(54, 1_000)]);
         assert!(Beside::default().is_nothing() && Beside::default().tasks(Class::Fifo).is_empty());
@@ -188,10 +188,10 @@ mod tests {
     fn throttling_stops_what_is_not_deadline_and_takes_all_at_the_most() {
         let throttled = Taken { runtime_ns: 50, period_ns: 1_000 };
         let both = Beside { throttled, ..LINUX };
-        assert_eq!(both.tasks(Class::Fifo)[1], SporadicTask::implicit(54, 1_000));
+        assert_eq!(both.tasks(Class::Fifo)[1], SporadicTask::constrained(54, TIME_MAX, 1_000));
         assert_eq!(both.tasks(Class::Deadline).len(), 1);
         let all = Beside { throttled: Taken { runtime_ns: 1_000, period_ns: 1_000 }, ..Beside::default() };
-        assert_eq!(all.tasks(Class::Fifo), [SporadicTask::implicit(1_000, 1_000)]);
+        assert_eq!(all.tasks(Class::Fifo), [SporadicTask::constrained(1_000, TIME_MAX, 1_000)]);
     }
 
     #[test]
