@@ -80,7 +80,7 @@ def all_measures(sets):
     yield simulation(sets, "edf-bh", 4, ["--costs", COSTS], "--costs constant")
     yield simulation(sets, "edf-bh", 4, ["-o", "{out}"], "-o")
     yield simulation(sets, "edf-bh", 4, ["-o", "{out}", "--events"], "-o --events")
-    yield simulation(sets, "edf-bh", 4, ["--perfetto", "{out}"], "--perfetto")
+    yield simulation(sets, "edf-bh", 4, ["--perfetto", "{out}"], "--perfetto", 24_000)
     yield verdicts(sets, "g-edf", 20, 220, 4)
     yield verdicts(sets, "g-rm", 20, 180, 4)
     yield verdicts(sets, "p-edf", 20, 320, 4)

@@ -204,7 +204,6 @@ impl Follower {
         segments.sort_by_key(|segment| (segment.cpu, segment.from_ns, segment.to_ns, segment.activity));
         let mut jobs = self.closed;
         jobs.extend(self.open.into_values().filter(|span| span.touches(from_ns, until_ns)));
-        jobs.sort_by_key(|span| span.task);
         jobs.sort_by_key(|span| (span.task, span.job));
         Window { from_ns, to_ns, until_ns, segments, jobs, contradictions, ..Window::default() }
     }
