@@ -4,8 +4,9 @@ use crate::Decimal;
 use laxity_model::{Demand, Group, LoadSum};
 use std::cmp::Ordering;
 
-/// The most tasks a generated set may have (RandFixedSum's table then takes at most 67 MB).
-pub(crate) const TASKS_MAX: u32 = 4_096;
+/// The most tasks a generated set may have: as many as any set.
+pub(crate) const TASKS_MAX: u32 = 100_000;
+const _: () = assert!(TASKS_MAX as usize == laxity_model::TASKS_MAX);
 
 /// C and T of a task to be, in ns; `1 <= wcet <= period`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,9 +12,16 @@
 //! needed. So this keeps the ratios q_i(c) = f_i(frac(s) + c) / f_i(frac(s) + c - 1): a recursion of positive
 //! terms only, in which nothing cancels; a ratio too large for a double is infinite and decides alike.
 //!
-//! Complexity: the table O(n s) once, a vector O(n) with one `pow` a number.
+//! Complexity: the table O(n s) once, a vector O(n) with one `pow` a number. Beyond [`TABLE_MAX`] numbers there is no table, and
+//! vectors of the same law are drawn in another way (`tilted`).
+
+mod tilted;
 
 use crate::stream::{Stream, floor_u64};
+use tilted::Tilted;
+
+/// The most numbers for which there is a table: it then takes at most 67 MB.
+const TABLE_MAX: usize = 4_096;
 
 /// The table for one (n, s), shared by all vectors drawn with it.
 #[derive(Debug, Clone)]
@@ -26,15 +33,19 @@ pub(crate) struct FixedSum {
     /// `step[row_start(i) + c]`: with i numbers still to draw and the rest of the sum in [c, c + 1), the
     /// probability that the walk moves to column c - 1.
     step: Vec<f64>,
+    /// What draws instead.
+    tilted: Option<Tilted>,
 }
 
 impl FixedSum {
     /// The table of `count` numbers with the given sum; `0 < sum <= count` and `count >= 1` must hold.
     pub(crate) fn new(count: usize, sum: f64) -> Self {
         let whole = usize::try_from(floor_u64(sum)).unwrap_or(count).min(count);
-        let mut table = FixedSum { count, sum, whole, step: Vec::new() };
-        if whole < count {
-            table.fill();
+        let mut table = FixedSum { count, sum, whole, step: Vec::new(), tilted: None };
+        match whole < count {
+            true if count > TABLE_MAX => table.tilted = Some(Tilted::new(count, sum)),
+            true => table.fill(),
+            false => {}
         }
         table
     }
@@ -71,6 +82,9 @@ impl FixedSum {
     pub(crate) fn draw(&self, stream: &mut Stream) -> Vec<f64> {
         if self.whole == self.count {
             return vec![1.0; self.count];
+        }
+        if let Some(tilted) = &self.tilted {
+            return tilted.draw(stream);
         }
         let mut numbers = Vec::with_capacity(self.count);
         let (mut rest, mut column, mut row_end) = (self.sum, self.whole, self.step.len());

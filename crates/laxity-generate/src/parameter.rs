@@ -34,7 +34,7 @@ pub(crate) const fn defaults(name: &'static str, value: &'static str, help: &'st
     Parameter { name, fallback: Fallback::Value(value), help }
 }
 
-pub(crate) const TASKS: Parameter = required("tasks", "number of tasks n, up to 4096");
+pub(crate) const TASKS: Parameter = required("tasks", "number of tasks n, up to 100000");
 pub(crate) const UTILIZATION: Parameter =
     required("utilization", "total utilization U of the set, above 0 and at most n");
 pub(crate) const PERIODS_HELP: &str = "distribution of periods: uniform:MIN,MAX | log-uniform:MIN,MAX | uni-short (3-33ms) | uni-moderate (10-100ms) | uni-long (50-250ms) | logunif-short | logunif-moderate | logunif-long";

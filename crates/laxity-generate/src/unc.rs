@@ -281,7 +281,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     summary: "independently drawn utilizations and periods, n tasks or up to a total utilization",
     source: "ackelman2018, 4.2; cerqueira2014, V-A; SchedCAT",
     parameters: &[
-        absent("tasks", "number of tasks n, up to 4096; give either this or utilization"),
+        absent("tasks", "number of tasks n, up to 100000; give either this or utilization"),
         absent("utilization", "draw tasks until their total exceeds this"),
         defaults("last", "drop", "with utilization: drop | squeeze the task that exceeds it"),
         defaults(

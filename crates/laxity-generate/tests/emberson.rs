@@ -112,8 +112,8 @@ fn infeasible_parameters_are_explained() {
         refused(Emberson::new(4, decimal("4.1"))).contains("4 tasks cannot have the total utilization 4.1")
     );
     assert!(refused(Emberson::new(4, Decimal::ZERO)).contains("not positive"));
-    assert!(refused(Emberson::new(0, decimal("2"))).contains("tasks 0 is not within 1 to 4096"));
-    assert!(refused(Emberson::new(5_000, decimal("2"))).contains("tasks 5000 is not within"));
+    assert!(refused(Emberson::new(0, decimal("2"))).contains("tasks 0 is not within 1 to 100000"));
+    assert!(refused(Emberson::new(100_001, decimal("2"))).contains("tasks 100001 is not within"));
     let coarse = Emberson { granularity: Duration::from_ms(3), ..options.clone() };
     assert!(refused(coarse).contains("not both multiples"));
     let rescaled =

@@ -240,7 +240,7 @@ fn bad_options_are_explained() {
     assert!(
         message(Mtt { utilization: Decimal::from_thousandths(50), ..mwl() }).contains("the set is empty")
     );
-    assert!(message(Mtt { utilization: Decimal::whole(2_000), ..mwl() }).contains("more than 4096 tasks"));
+    assert!(message(Mtt { utilization: Decimal::whole(60_000), ..mwl() }).contains("more than 100000 tasks"));
     let error = "mwx".parse::<MttDistribution>().expect_err("unknown");
     assert!(error.message.contains("`mwx`") && error.hint.expect("a hint").contains("mlu, mmu, mwl"));
     assert_eq!("MWLP".parse::<MttDistribution>().expect("known").to_string(), "mwlp");

@@ -75,7 +75,7 @@ fn impossible_requests_are_explained() {
     };
     let small = cap(Decimal::from_thousandths(300), "uni-heavy");
     assert!(message(small).contains("set 7 of seed 3: the first task alone exceeds utilization 0.3"));
-    assert!(message(cap(Decimal::whole(5_000), "uni-light")).contains("more than 4096 tasks"));
+    assert!(message(cap(Decimal::whole(10_000), "uni-light")).contains("more than 100000 tasks"));
     assert!(message(cap(Decimal::ZERO, "uni-light")).contains("not positive"));
     assert!(message(request(UncSize::Tasks(0), "uni-light", "uni-short", 1)).contains("tasks 0"));
 }

@@ -45,7 +45,7 @@ Examples:
 /// Format of a set for which neither `--format` nor the file's name says one.
 const DEFAULT_FORMAT: &str = "toml";
 const FORMATS: [&str; 3] = [DEFAULT_FORMAT, "json", "csv"];
-/// The largest set of the grid has 4m tasks, and a generator makes at most 4096.
+/// The largest set of the grid has 4m tasks, and 27 sets of each size are made.
 const GRID_CORES_MAX: u64 = 1024;
 
 impl Args for GenerateArguments {
