@@ -64,11 +64,12 @@ impl Test for Bar {
                 return Ok(Verdict::fails_at(k));
             }
         }
-        for &k in &open {
-            if !intervals.holds(k, 1, work)? {
-                return Ok(Verdict::fails_at(k));
-            }
+        // The first that fails, in the order of the tasks.
+        let mut failing = None;
+        while let Some(k) = intervals.fails_together(&open, work)? {
+            failing = Some(k);
+            open.retain(|&other| other < k);
         }
-        Ok(Verdict::SCHEDULABLE)
+        Ok(failing.map_or(Verdict::SCHEDULABLE, Verdict::fails_at))
     }
 }

@@ -22,12 +22,15 @@
 //! t that can fail, every integer is covered, and no list of test points is needed. Where the condition holds by so little that this
 //! settles next to nothing, L is looked at more closely (`ramps`): between two of its steps it is linear. Where U is near m and the
 //! longest t far away, short ones are looked at in between: most sets that fail, fail there as well, and it takes one to fail.
+//! Where one job of each task is looked at, all tasks go down together (`together`): their conditions differ in one term.
 
 use super::by_period::useful;
 use super::ramps::{Ramp, Slope};
 use super::{share, workload};
 use crate::{OutOfWork, SporadicTask, Work};
 use std::ops::Range;
+
+mod together;
 
 /// An interval that becomes shorter by less than 2^-12 of its length is looked at more closely.
 const SHORT_STEP: u32 = 12;
