@@ -19,8 +19,8 @@
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
 use super::busy_interval::BusyIntervals;
 use crate::{
-    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
-    papers,
+    Citation, Exactness, Guarantee, OutOfWork, Priorities, Source, SporadicTask, Test, TestInfo, Theorem,
+    Verdict, Work, papers,
 };
 
 /// Baruah's test (2007).
@@ -64,12 +64,16 @@ impl Test for Bar {
                 return Ok(Verdict::fails_at(k));
             }
         }
-        // The first that fails, in the order of the tasks.
-        let mut failing = None;
-        while let Some(k) = intervals.fails_together(&open, work)? {
-            failing = Some(k);
-            open.retain(|&other| other < k);
+        let Some(mut failing) = intervals.fails_together(&open, work)? else {
+            return Ok(Verdict::SCHEDULABLE);
+        };
+        // The first that fails, in the order of the tasks, as far as there are steps to find it.
+        loop {
+            open.retain(|&other| other < failing);
+            match intervals.fails_together(&open, work) {
+                Ok(Some(before)) => failing = before,
+                Ok(None) | Err(OutOfWork) => return Ok(Verdict::fails_at(failing)),
+            }
         }
-        Ok(failing.map_or(Verdict::SCHEDULABLE, Verdict::fails_at))
     }
 }
