@@ -60,7 +60,7 @@ def simulation(sets, scheduler, cpus, options=(), name=None, job_count=8000):
 def verdicts(sets, scheduler, count, percent, cpus):
     tests = ["--cpus", str(cpus), "--scheduler", scheduler, "--json", "-q"]
     commands = [["analyze", *sets.files(few, count, percent), *tests] for few in (10, 40)]
-    return Measure(f"analyze {scheduler} n={count} m={cpus}", "set", commands, 30)
+    return Measure(f"analyze {scheduler} n={count} m={cpus} U={percent / 100}", "set", commands, 30)
 
 
 def placement(sets, method, few, many, fit):
@@ -81,7 +81,9 @@ def all_measures(sets):
     yield simulation(sets, "edf-bh", 4, ["-o", "{out}"], "-o")
     yield simulation(sets, "edf-bh", 4, ["-o", "{out}", "--events"], "-o --events")
     yield simulation(sets, "edf-bh", 4, ["--perfetto", "{out}"], "--perfetto", 24_000)
+    # By a test that is quick, and by one that looks at many intervals.
     yield verdicts(sets, "g-edf", 20, 220, 4)
+    yield verdicts(sets, "g-edf", 60, 370, 4)
     yield verdicts(sets, "g-rm", 20, 180, 4)
     yield verdicts(sets, "p-edf", 20, 320, 4)
     yield verdicts(sets, "p-rm", 20, 280, 4)
