@@ -9,7 +9,7 @@ use laxity_sim::{Observer, Setup, global_cell, simulate};
 use laxity_trace::{Event, Job, Tallies};
 use std::sync::atomic::AtomicBool;
 
-/// The generator makes sets of up to 4096 tasks; larger machines get several of them.
+/// The most tasks that are drawn at once; larger machines get several such sets.
 const CORES_PER_SET: u32 = 512;
 
 /// The first task set of the generator's seed 7 for `m` cores; beyond 512 cores, which must then be a multiple of that, the
