@@ -11,29 +11,8 @@ mod simulation;
 use laxity_analysis::{
     Bounds, Exactness, Guarantee, Levels, Priorities, SporadicTask, Test, TestInfo, Verdict, Work, catalogue,
 };
-use laxity_seeds::seeds;
+use laxity_seeds::{Random, seeds};
 use simulation::{Rule, Seen, simulate};
-
-/// SplitMix64.
-pub struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// In `[0, bound)`.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.below(high - low + 1)
-    }
-}
 
 /// A set, and processors for it.
 struct Case {

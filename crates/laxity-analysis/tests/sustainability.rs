@@ -15,7 +15,7 @@
 //! nothing follows for what it has not tried. `LAXITY_SEEDS=9000..90000` looks at other sets.
 
 use laxity_analysis::{Bounds, Priorities, SporadicTask, Test, TestInfo, Verdict, Work, catalogue};
-use laxity_seeds::seeds;
+use laxity_seeds::{Random, seeds};
 
 laxity_model::listed_enum! {
     /// What gets better.
@@ -177,33 +177,21 @@ fn is_worse(before: &[u64], after: &[u64], better: Better, at: usize) -> bool {
     still.zip(after).any(|(before, after)| after > before)
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn between(&mut self, low: u64, high: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        low + (mixed ^ (mixed >> 31)) % (high - low + 1)
-    }
-
-    /// Up to six tasks, of implicit, constrained or arbitrary deadlines.
-    fn tasks(&mut self) -> Vec<SporadicTask> {
-        let (count, kind) = (self.between(2, 6), self.between(0, 2));
-        let longest = [6, 12, 24][usize::try_from(self.between(0, 2)).expect("small")];
-        let of = |_| {
-            let period = self.between(1, longest);
-            let deadline = match kind {
-                0 => period,
-                1 => self.between(1, period),
-                _ => self.between(1, 2 * period),
-            };
-            let most = self.between(1, deadline.min(period));
-            SporadicTask::constrained(self.between(1, most), deadline, period)
+/// Up to six tasks, of implicit, constrained or arbitrary deadlines.
+fn random_tasks(random: &mut Random) -> Vec<SporadicTask> {
+    let (count, kind) = (random.between(2, 6), random.between(0, 2));
+    let longest = [6, 12, 24][usize::try_from(random.between(0, 2)).expect("small")];
+    let of = |_| {
+        let period = random.between(1, longest);
+        let deadline = match kind {
+            0 => period,
+            1 => random.between(1, period),
+            _ => random.between(1, 2 * period),
         };
-        (0..count).map(of).collect()
-    }
+        let most = random.between(1, deadline.min(period));
+        SporadicTask::constrained(random.between(1, most), deadline, period)
+    };
+    (0..count).map(of).collect()
 }
 
 /// How many sets of those that the test accepts were made better in this way. Panics where it no longer accepts one, or gives it a
@@ -215,7 +203,7 @@ fn sustained(name: &str, better: Better) -> u32 {
     for seed in seeds!(0..9_000) {
         let mut random = Random(seed);
         let processors = u32::try_from(random.between(2, 4)).expect("small");
-        let tasks = random.tasks();
+        let tasks = random_tasks(&mut random);
         let before = judge(test, &tasks, processors);
         if !before.is_schedulable() {
             continue;

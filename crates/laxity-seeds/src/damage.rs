@@ -1,6 +1,6 @@
 //! Damage to files: bytes changed, cut, doubled and spliced, as a seed says.
 
-use crate::Seeds;
+use crate::{Random, Seeds};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Has `read` look at a text and at a damaged copy of it per seed, and gives how many copies it takes. It is to say whether it takes
@@ -40,26 +40,18 @@ pub fn assert_complete(message: &str, hint: Option<&str>) {
     assert!(message.len() < 10_000, "an error of {} bytes", message.len());
 }
 
-/// SplitMix64: enough to pick positions and bytes.
-pub struct Damage(u64);
+/// Random positions and bytes.
+pub struct Damage(Random);
 
 impl Damage {
     /// The damage of a seed.
     pub fn of(seed: u64) -> Self {
-        Damage(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Damage(Random(seed))
     }
 
     /// A number below the limit; 0 if that is 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(limit.max(1)).expect("64 bits")).expect("below a usize")
+        usize::try_from(self.0.next() % u64::try_from(limit.max(1)).expect("64 bits")).expect("below a usize")
     }
 
     /// Flips one bit, and says of which byte.

@@ -10,9 +10,11 @@
 //! [`assert_all_listed`] holds a crate's list against what its sources describe.
 
 mod damage;
+mod random;
 mod sources;
 
 pub use damage::{Damage, assert_complete, read_damaged};
+pub use random::Random;
 pub use sources::assert_all_listed;
 
 use std::ops::Range;

@@ -100,7 +100,7 @@ impl Test for AnyGlobalEdf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Random, random_tasks};
+    use super::super::testing::{random_of, random_tasks};
     use super::*;
     use std::collections::BTreeSet;
 
@@ -130,7 +130,7 @@ mod tests {
     fn every_set_that_is_refused_has_a_witness() {
         let (mut constrained, mut others) = (0, 0);
         for seed in laxity_seeds::seeds!(0..4_000) {
-            let mut random = Random::new(seed);
+            let mut random = random_of(seed);
             let count = random.between(3, 8);
             let mut tasks = random_tasks(&mut random, count, 12);
             if seed % 2 == 1 {

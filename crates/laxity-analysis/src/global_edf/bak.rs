@@ -243,9 +243,10 @@ fn scaled_term(load: &Load, own: &Load) -> (i128, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Random, random_tasks};
+    use super::super::testing::{random_of, random_tasks};
     use super::*;
     use laxity_model::Utilization;
+    use laxity_seeds::Random;
 
     /// The condition in rationals, word by word, multiplied by D_k: terms are above 0.
     fn meets_in_rationals(loads: &[Load], k: usize, processors: u32) -> bool {
@@ -297,7 +298,7 @@ mod tests {
     fn integers_agree_with_rationals() {
         let mut seen = [0; 2];
         for seed in laxity_seeds::seeds!(0..3_000) {
-            let mut random = Random::new(seed);
+            let mut random = random_of(seed);
             let tasks = large(&mut random, 9);
             let loads: Vec<Load> = tasks.iter().map(Load::of).collect();
             for (k, processors) in (0..tasks.len()).flat_map(|k| (1..5).map(move |m| (k, m))) {

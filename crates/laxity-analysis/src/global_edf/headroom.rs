@@ -113,14 +113,14 @@ impl Rooms {
 #[cfg(test)]
 mod tests {
     use super::super::by_period::ByPeriod;
-    use super::super::testing::{Random, random_tasks};
+    use super::super::testing::{random_of, random_tasks};
     use super::super::workload;
     use super::*;
 
     #[test]
     fn never_less_than_the_sum_itself() {
         for seed in laxity_seeds::seeds!(0..3000) {
-            let mut random = Random::new(seed);
+            let mut random = random_of(seed);
             let count = random.between(1, 12);
             // In units of up to days: shares have 13 bits.
             let unit = 1 << random.between(0, 44);

@@ -112,8 +112,9 @@ impl Slope {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Random, random_tasks};
+    use super::super::testing::{random_of, random_tasks};
     use super::*;
+    use laxity_seeds::Random;
 
     fn carried(task: &SporadicTask, left: u64, length: u64) -> u64 {
         length / task.period_ns * task.wcet_ns + left.min(length % task.period_ns)
@@ -140,7 +141,7 @@ mod tests {
     fn ramps_are_the_workload_as_long_as_they_last() {
         let mut longest = 0;
         for seed in laxity_seeds::seeds!(0..4_000) {
-            let mut random = Random::new(seed);
+            let mut random = random_of(seed);
             let mut task = random_tasks(&mut random, 1, 12)[0];
             task.deadline_rel_ns += random.between(0, 1) * random.between(0, 2 * task.period_ns);
             let left = task.wcet_ns - random.between(0, 1);
@@ -164,7 +165,7 @@ mod tests {
     fn sums_of_the_largest_as_long_as_they_last() {
         let mut longest = 0;
         for seed in laxity_seeds::seeds!(0..4_000) {
-            let mut random = Random::new(seed);
+            let mut random = random_of(seed);
             let ramp = |random: &mut Random| {
                 let value = random.between(0, 12);
                 Ramp { value, falls: random.between(0, 1) == 0, lasts: random.between(0, value) }

@@ -1,6 +1,6 @@
 //! The tests once more, word by word from their equations and as slow as that is, and the relations between them.
 
-use super::testing::{Random, random_tasks};
+use super::testing::{random_of, random_tasks};
 use super::workload::{demand, in_window, under_edf};
 use super::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
 use crate::{Bounds, SporadicTask, Test, Verdict, Work};
@@ -20,7 +20,7 @@ fn accepts(test: &dyn Test, tasks: &[SporadicTask], processors: u32) -> bool {
 /// Sets that every test takes (U <= m), with their seeds.
 fn sets() -> impl Iterator<Item = (u64, u32, Vec<SporadicTask>)> {
     laxity_seeds::seeds!(0..12_000).filter_map(|seed| {
-        let mut random = Random::new(seed);
+        let mut random = random_of(seed);
         let processors = u32::try_from(random.between(1, 4)).expect("small");
         let count = random.between(1, 3 * u64::from(processors));
         let tasks = random_tasks(&mut random, count, 12);
@@ -148,7 +148,7 @@ fn rta_is_its_equation() {
 fn rta_leaps_over_many_jobs_at_once() {
     let mut seen = [0; 2];
     for seed in laxity_seeds::seeds!(0..2_000) {
-        let mut random = Random::new(seed);
+        let mut random = random_of(seed);
         let processors = u32::try_from(random.between(1, 3)).expect("small");
         let short = random.between(1, 4);
         let mut tasks = random_tasks(&mut random, short, 4);
@@ -252,7 +252,7 @@ fn meets_la(tasks: &[SporadicTask], k: usize, jobs: u64, processors: u32) -> boo
 fn la_is_its_condition_for_any_deadline() {
     let mut seen = [0; 2];
     for (seed, processors, mut tasks) in sets().filter(|(seed, ..)| seed % 3 == 0) {
-        let mut random = Random::new(seed ^ 0x1a);
+        let mut random = random_of(seed ^ 0x1a);
         for task in &mut tasks {
             if random.between(0, 1) == 0 {
                 task.deadline_rel_ns = random.between(task.wcet_ns, 3 * task.period_ns);
@@ -380,7 +380,7 @@ fn the_union_accepts_what_any_of_them_does() {
     let tests: [&dyn Test; 9] = [&Gfb, &Bak, &Bar, &Bcl, &BclIterative, &Rta, &FfDbf, &Load, &La];
     let mut accepted = 0;
     for (seed, processors, mut tasks) in sets().filter(|(seed, ..)| seed % 2 == 0) {
-        let mut random = Random::new(seed ^ 0xa11);
+        let mut random = random_of(seed ^ 0xa11);
         if random.between(0, 1) == 0 {
             tasks
                 .iter_mut()

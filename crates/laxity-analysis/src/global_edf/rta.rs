@@ -226,13 +226,13 @@ impl Responses for Equations<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Random, random_tasks};
+    use super::super::testing::{random_of, random_tasks};
     use super::*;
 
     #[test]
     fn terms_that_leap_are_the_workload_there() {
         for seed in laxity_seeds::seeds!(0..3_000) {
-            let mut random = Random::new(seed);
+            let mut random = random_of(seed);
             let task = random_tasks(&mut random, 1, 9)[0];
             let slack = random.between(0, task.deadline_rel_ns - task.wcet_ns);
             let most = random.between(1, 60);

@@ -48,7 +48,7 @@ pub(super) fn hyperperiod(tasks: &[SporadicTask]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Random, random_tasks};
+    use super::super::testing::{random_of, random_tasks};
     use super::*;
     use laxity_model::Utilization;
 
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn totals_are_not_below_the_truth_and_nearly_there() {
         for seed in laxity_seeds::seeds!(0..2_000) {
-            let mut random = Random::new(seed);
+            let mut random = random_of(seed);
             let count = random.between(1, 9);
             let tasks = random_tasks(&mut random, count, 50);
             let sum = |value: fn(&SporadicTask) -> Utilization| {

@@ -158,19 +158,7 @@ mod tests {
     use super::super::Ceiling;
     use super::*;
     use crate::{FixedPriorityRta, Levels, Test, Verdict, Work};
-    use laxity_seeds::seeds;
-
-    /// SplitMix64, in [low, high].
-    struct Random(u64);
-
-    impl Random {
-        fn between(&mut self, low: u64, high: u64) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            low + (mixed ^ (mixed >> 31)) % (high - low + 1)
-        }
-    }
+    use laxity_seeds::{Random, seeds};
 
     /// Every `per_level` tasks that follow each other share a level; none do if it is 1.
     fn levels_of(count: usize, per_level: usize) -> Option<Vec<usize>> {

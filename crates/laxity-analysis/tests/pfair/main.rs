@@ -7,21 +7,8 @@ use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{AnalysedCell, Bounds, Guarantee, Pfair, SporadicTask, Test, Verdict, Work};
 use laxity_model::gcd;
-use laxity_seeds::seeds;
+use laxity_seeds::{Random, seeds};
 use pd2::{Arrivals, Rules, Seen, Weight, schedule};
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    /// In `[low, high]`.
-    fn between(&mut self, low: u64, high: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        low + (mixed ^ (mixed >> 31)) % (high - low + 1)
-    }
-}
 
 /// All at once, then every period.
 struct Periodic;

@@ -15,6 +15,11 @@ struct Open {
     length: u64,
 }
 
+/// The longest interval that is not settled for all.
+fn longest(open: &[Open]) -> u64 {
+    open.iter().map(|one| one.length).max().unwrap_or(0)
+}
+
 /// The workloads of all tasks in an interval, uncapped.
 #[derive(Debug, Default)]
 struct Workloads {
@@ -94,7 +99,10 @@ impl BusyIntervals<'_> {
         let mut probed = tasks.iter().map(|&k| self.shortest(k, 1)).min().unwrap_or(0);
         loop {
             open.retain(|one| one.length >= self.shortest(one.k, 1));
-            let Some(length) = open.iter().map(|one| one.length).max() else { return Ok(None) };
+            if open.is_empty() {
+                return Ok(None);
+            }
+            let length = longest(&open);
             if let Some(k) = self.settle(&mut open, length, &mut workloads, work)? {
                 return Ok(Some(k));
             }
@@ -102,17 +110,16 @@ impl BusyIntervals<'_> {
             if without_ramps > 0 {
                 without_ramps -= 1;
             } else if open.iter().any(|one| one.length >= near.max(self.shortest(one.k, 1))) {
-                let step = length - open.iter().map(|one| one.length).max().unwrap_or(length).min(length);
+                let step = length - longest(&open);
                 for one in open.iter_mut().filter(|one| one.length >= near) {
                     work.take(self.tasks.len() as u64)?;
                     one.length = one.length.min(self.settled_along_ramps(one.k, 1, length));
                 }
-                let left = open.iter().map(|one| one.length).max().unwrap_or(0);
-                without_ramps = if length - left.min(length) < 2 * step { WITHOUT_RAMPS } else { 0 };
+                without_ramps = if length - longest(&open) < 2 * step { WITHOUT_RAMPS } else { 0 };
             }
             evaluated += 1;
             if evaluated >= PROBES_FROM && evaluated.is_power_of_two() {
-                let until = open.iter().map(|one| one.length).max().unwrap_or(0);
+                let until = longest(&open);
                 for _ in 0..evaluated / 16 {
                     probed = self.next_deadline(probed);
                     if probed >= until {
@@ -168,19 +175,7 @@ impl BusyIntervals<'_> {
 mod tests {
     use super::*;
     use crate::SporadicTask;
-    use laxity_seeds::seeds;
-
-    /// SplitMix64, in [low, high].
-    struct Random(u64);
-
-    impl Random {
-        fn between(&mut self, low: u64, high: u64) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            low + (mixed ^ (mixed >> 31)) % (high - low + 1)
-        }
-    }
+    use laxity_seeds::{Random, seeds};
 
     #[test]
     fn together_they_fail_where_one_by_one_they_fail() {
