@@ -76,6 +76,8 @@ def main():
     recorded = json.loads(RECORDED.read_text())["measures"] if RECORDED.exists() else {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         measures = [one for one in all_measures(Sets(folder)) if arguments.only in one.name]
+        if not measures:
+            parser.error(f"--only {arguments.only}: no line has this word; results/instructions/instructions.json has all")
         counted = {}
         for ran in pool.map(lambda one: count(arguments.laxity, one), measures):
             for name, now in ran.items():

@@ -1,4 +1,4 @@
-//! The seeds of randomised tests, and damaged copies of files.
+//! The seeds of randomised tests, the numbers that follow from one ([`Random`]), and damaged copies of files.
 //!
 //! [`seeds!`] gives a test its usual ones, or those of `LAXITY_SEEDS=FROM..TO`. A test that panics in the middle of them says the
 //! command that tries the same seed alone. [`properties!`] does so for properties that proptest draws the values of: a seed is a case
