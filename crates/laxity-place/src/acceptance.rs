@@ -21,6 +21,14 @@ pub struct Refuses<'a> {
     pub task: Box<dyn Fn(usize) -> bool + 'a>,
 }
 
+/// Where the tasks are that have places, when another has none.
+pub struct Others<'a> {
+    /// The tasks in a bin, by their ids.
+    pub tasks_in: &'a dyn Fn(usize) -> Vec<usize>,
+    /// Every bin has been asked, and has refused the task. And the message is all that is read, not the way out.
+    pub refused_by_all: bool,
+}
+
 /// A test of the tasks in a bin.
 pub trait Acceptance {
     /// What it is called in messages, such as `the test of p-rm`.
@@ -36,9 +44,9 @@ pub trait Acceptance {
         None
     }
 
-    /// Why a task, by id, goes nowhere while others are in the bins that `assignment` gives by their ids. Nothing if the test has no
-    /// more to say than that it does not accept it.
-    fn refusal(&self, _assignment: &[Option<usize>], _task: usize) -> Option<Diagnostic> {
+    /// Why a task, by id, goes nowhere while others are where they are. Nothing if the test has no more to say than that it does not
+    /// accept it.
+    fn refusal(&self, _task: usize, _others: &Others<'_>) -> Option<Diagnostic> {
         None
     }
 }
@@ -46,6 +54,12 @@ pub trait Acceptance {
 impl fmt::Debug for Refuses<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Refuses").field("above_q64", &self.above_q64).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Others<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Others").field("refused_by_all", &self.refused_by_all).finish_non_exhaustive()
     }
 }
 

@@ -247,6 +247,11 @@ impl<'a> Filling<'a> {
         load
     }
 
+    /// The tasks in a bin, by their ids, as they came.
+    pub fn tasks_in(&self, bin: usize) -> Vec<usize> {
+        self.placed[bin].iter().map(|item| item.id).collect()
+    }
+
     /// The bin of every task, by task id.
     pub fn assignment(&self) -> Vec<Option<usize>> {
         let mut assignment = vec![None; self.request.set().tasks().len()];

@@ -42,7 +42,7 @@ mod ranking;
 mod refusal;
 mod request;
 
-pub use acceptance::{Acceptance, Refuses};
+pub use acceptance::{Acceptance, Others, Refuses};
 pub use bin::Bin;
 pub use fit::{Fit, Fitting};
 pub use ilp::{ILP_TIME_LIMIT_DEFAULT, ILP_VARIABLES_MAX};

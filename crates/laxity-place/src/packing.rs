@@ -6,7 +6,8 @@
 
 use crate::admission::{Filling, Search};
 use crate::order::Item;
-use crate::{Overload, Packing, Request, Rule};
+use crate::{Overload, Packing, Request, Rule, refusal};
+use laxity_model::Diagnostic;
 
 /// What a heuristic did.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(crate) struct Packed<'a> {
     pub filling: Filling<'a>,
     /// Tasks placed although they did not fit, in the order in which they were considered.
     pub overloaded: Vec<usize>,
+    /// Tasks without a place, and why, in the order in which they were considered: where such tasks are left out.
+    pub left_out: Vec<(usize, Diagnostic)>,
     /// The task at which it gave up, or was interrupted.
     pub stuck: Option<Item<'a>>,
     /// How many of the first bins have been left for good.
@@ -23,7 +26,8 @@ pub(crate) struct Packed<'a> {
 impl<'a> Packed<'a> {
     /// Nothing is placed yet.
     pub fn new(request: &'a Request<'a>, search: Search) -> Self {
-        Packed { filling: Filling::new(request, search), overloaded: Vec::new(), stuck: None, left: 0 }
+        let (overloaded, left_out) = (Vec::new(), Vec::new());
+        Packed { filling: Filling::new(request, search), overloaded, left_out, stuck: None, left: 0 }
     }
 
     /// Where a task goes that fits nowhere, if it goes anywhere.
@@ -63,6 +67,11 @@ pub(crate) fn pack<'a>(request: &'a Request<'a>, packing: Packing, overload: Ove
         }
         if let (Rule::NextFit, Some(bin)) = (packing.rule, fitting) {
             packed.left = bin;
+        }
+        if fitting.is_none() && request.leaves_out() {
+            let why = refusal::left_out(request, packing, &packed, item);
+            packed.left_out.push((item.id, why));
+            continue;
         }
         let Some(bin) = fitting.or_else(|| packed.overload(item, overload)) else {
             packed.stuck = Some(item);

@@ -12,8 +12,10 @@ impl Request<'_> {
     /// error ([`Diagnostic::interrupted`]).
     pub fn place(&self, method: Method) -> Result<Placement> {
         let found = self.place_or_refuse(method);
-        let is_whole =
-            |placement: &Placement| self.items().iter().all(|item| placement.assignment[item.id].is_some());
+        let is_whole = |placement: &Placement| {
+            let placed = self.items().iter().filter(|item| placement.assignment[item.id].is_some()).count();
+            placed + placement.left_out.len() == self.items().len()
+        };
         match found {
             Ok(placement) if is_whole(&placement) => Ok(placement),
             // What an interruption has left out may be the place that was looked for.
@@ -38,7 +40,10 @@ impl Request<'_> {
                 let packed = pack(self, packing, self.overload());
                 match packed.stuck {
                     Some(item) => Err(refusal::stuck(self, method, &packed, item)),
-                    None => Ok(Placement::new(self, method, packed.filling.assignment(), packed.overloaded)),
+                    None => Ok(Placement {
+                        left_out: packed.left_out,
+                        ..Placement::new(self, method, packed.filling.assignment(), packed.overloaded)
+                    }),
                 }
             }
         }

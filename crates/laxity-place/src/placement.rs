@@ -1,7 +1,7 @@
 //! Where every task goes.
 
 use crate::{Bin, Fit, Method, Request};
-use laxity_model::{LoadSum, Utilization};
+use laxity_model::{Diagnostic, LoadSum, Utilization};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -35,6 +35,9 @@ pub struct Placement {
     pub interrupted: bool,
     /// Ids of tasks placed although they did not fit, ascending.
     pub overloaded: Vec<usize>,
+    /// Tasks that fit nowhere and have no bin, by their ids, and why, in the order in which they were considered: only where a request
+    /// leaves such tasks out. Hints are missing.
+    pub left_out: Vec<(usize, Diagnostic)>,
     /// What a reader should know.
     pub notes: Vec<String>,
 }
@@ -67,6 +70,7 @@ impl Placement {
             optimality: None,
             interrupted: false,
             overloaded,
+            left_out: Vec::new(),
             notes,
         }
     }

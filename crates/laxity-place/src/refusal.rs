@@ -2,7 +2,7 @@
 
 use crate::order::Item;
 use crate::packing::{Packed, pack};
-use crate::{Fallback, Fit, Method, Overload, Packing, Request};
+use crate::{Fallback, Fit, Method, Others, Overload, Packing, Request, Rule};
 use laxity_model::{Diagnostic, LoadSum, Utilization, cpus_named};
 
 /// More bins than this are summarised in a message.
@@ -38,13 +38,36 @@ pub(crate) fn stuck<'a>(
     if request.is_interrupted() {
         return Diagnostic::interrupted("nothing is known of what fits");
     }
-    let filling = &packed.filling;
-    let too_slow = too_dense(request, item);
-    let said = request.acceptance().and_then(|test| test.refusal(&filling.assignment(), item.id));
-    match (said, too_slow) {
-        (Some(said), None) => return with_way_out(said, &way_out(request, method)),
-        (Some(slow), Some(_)) | (None, Some(slow)) => return slow,
-        (None, None) => {}
+    let reason = reason(request, method, packed, (item, false));
+    if too_dense(request, item).is_some() {
+        return reason;
+    }
+    with_way_out(reason, &way_out(request, method))
+}
+
+/// Why a task is left out, if another could have a place.
+pub(crate) fn left_out<'a>(
+    request: &'a Request<'a>,
+    packing: Packing,
+    packed: &Packed<'a>,
+    item: Item<'a>,
+) -> Diagnostic {
+    let whole = *request.capacity_limit() == Utilization::whole(1);
+    let by_all = whole && packing.rule != Rule::NextFit;
+    reason(request, Method::Pack(packing), packed, (item, by_all))
+}
+
+/// What the test says, or which bin has how much room.
+fn reason<'a>(
+    request: &'a Request<'a>,
+    method: Method,
+    packed: &Packed<'a>,
+    (item, refused_by_all): (Item<'a>, bool),
+) -> Diagnostic {
+    let others = Others { tasks_in: &|bin| packed.filling.tasks_in(bin), refused_by_all };
+    let said = request.acceptance().and_then(|test| test.refusal(item.id, &others));
+    if let Some(reason) = said.or_else(|| too_dense(request, item)) {
+        return reason;
     }
     let task = &item.task.name;
     let (load, word) = (request.load(item), request.fit().load_word());
@@ -62,7 +85,6 @@ pub(crate) fn stuck<'a>(
         limit_text(request),
         left_text(request, packed.left),
     ))
-    .hint(way_out(request, method))
 }
 
 /// What a test says, with its own advice first.

@@ -60,6 +60,7 @@ pub struct Request<'a> {
     fit: Fit,
     acceptance: Option<&'a dyn Acceptance>,
     overload: Overload,
+    leaves_out: bool,
     capacity_limit: Utilization,
     capacities: Capacities,
     ilp_time_limit: Option<Duration>,
@@ -92,6 +93,7 @@ impl<'a> Request<'a> {
             fit: Fit::default_for(set),
             acceptance: None,
             overload: Overload::Refuse,
+            leaves_out: false,
             capacity_limit: full,
             ilp_time_limit: None,
             interrupt: &NEVER,
@@ -129,6 +131,14 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn with_overload(mut self, overload: Overload) -> Self {
         self.overload = overload;
+        self
+    }
+
+    /// A heuristic leaves out a task that fits nowhere ([`Placement::left_out`](crate::Placement::left_out)) and goes on with the
+    /// next one, whatever is said of overload. Other methods give up as ever.
+    #[must_use]
+    pub fn leaving_out(mut self) -> Self {
+        self.leaves_out = true;
         self
     }
 
@@ -182,6 +192,10 @@ impl<'a> Request<'a> {
     /// What happens to a task that fits nowhere.
     pub fn overload(&self) -> Overload {
         self.overload
+    }
+
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.leaves_out
     }
 
     /// The share of their capacity up to which bins are filled.

@@ -27,12 +27,12 @@
 mod core;
 mod refused;
 
-pub use refused::{CoreRefused, Refused, Wanted, Why};
+pub use refused::{CORES_LISTED_MAX, CoreRefused, Refused, Wanted, Why};
 
 use crate::uniprocessor::Ceiling;
 use crate::{Bounds, DoubleHit, SporadicTask, WORK_DEFAULT, Work};
 use core::{ServedCore, rank};
-use laxity_model::{CpuList, DeferrableServer, Duration, Platform, Speed};
+use laxity_model::{Core, CpuList, DeferrableServer, Duration, Platform, Speed};
 use std::collections::BTreeMap;
 
 /// A task that wants to enter.
@@ -63,10 +63,10 @@ impl Admission {
     /// The CPUs of a platform without tasks, each with its server.
     pub fn new(
         platform: &Platform,
-        server: impl Fn(&laxity_model::Core) -> DeferrableServer,
+        server: impl Fn(&Core) -> DeferrableServer,
         double_hit: DoubleHit,
     ) -> Self {
-        let with_server = |core: &laxity_model::Core| ServedCore::new(core.cpu, core.speed, server(core));
+        let with_server = |core: &Core| ServedCore::new(core.cpu, core.speed, server(core));
         let mut cores: Vec<ServedCore> = platform.cores().iter().map(with_server).collect();
         cores.sort_by_key(|core| (core.speed, core.cpu));
         Admission { cores, double_hit, steps: WORK_DEFAULT }
@@ -263,6 +263,23 @@ pub fn judge_core(
         Bounds::Tardiness(bounds) => Bounds::Tardiness(in_order(bounds)),
         Bounds::None => Bounds::None,
     })
+}
+
+/// Why none of these cores takes a task beside the tasks that are there, in the order given; nothing if one does. Each comes with its
+/// server and a tick, that of [`Admission::at_ticks`]. `steps` as for [`Admission::with_steps`].
+pub fn refused_by_all(
+    cores: impl Iterator<Item = (Core, (DeferrableServer, Duration), Vec<Entrant>)>,
+    entrant: &Entrant,
+    double_hit: DoubleHit,
+    steps: u64,
+) -> Option<Refused> {
+    let mut refused = Refused::new(Wanted::Enter(entrant.id));
+    for (Core { cpu, speed }, below, tasks) in cores {
+        let mut core = core_with(speed, below, &tasks);
+        core.cpu = cpu;
+        refused.add(cpu, Some(speed), core.takes(entrant, double_hit, Work::steps(steps)).err()?);
+    }
+    Some(refused)
 }
 
 /// What such a core refuses of further tasks at least, whether the double hit is counted or not: asked with a task in a moment.

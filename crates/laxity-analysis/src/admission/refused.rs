@@ -16,8 +16,10 @@ pub enum Wanted {
 pub struct Refused {
     /// The request.
     pub wanted: Wanted,
-    /// The answer of each CPU.
+    /// The answer of each CPU, or of the first ones.
     pub cores: Vec<CoreRefused>,
+    /// How many CPUs have refused it.
+    pub asked: usize,
     /// Of a server: the largest budget per period that breaks nothing.
     pub largest_budget: Option<Duration>,
     /// Whether departed tasks or earlier sizes still count: the answer may differ once the CPU has been quiet.
@@ -83,15 +85,22 @@ pub enum Why {
 }
 
 /// More CPUs than this are not listed in a message.
-const CORES_LISTED_MAX: usize = 8;
+pub const CORES_LISTED_MAX: usize = 8;
 
 impl Refused {
     pub(super) fn new(wanted: Wanted) -> Self {
-        Refused { wanted, cores: Vec::new(), largest_budget: None, unsettled: false }
+        Refused { wanted, cores: Vec::new(), asked: 0, largest_budget: None, unsettled: false }
     }
 
     pub(super) fn add(&mut self, cpu: u32, speed: Option<Speed>, why: Why) {
         self.cores.push(CoreRefused { cpu, speed, why });
+        self.asked += 1;
+    }
+
+    /// So many CPUs have refused it, more than there are reasons of.
+    #[must_use]
+    pub fn by(self, asked: usize) -> Self {
+        Refused { asked, ..self }
     }
 
     /// In words, with the names of tasks by their ids.
@@ -105,8 +114,8 @@ impl Refused {
             format!("CPU {}{speed}: {}", core.cpu, core.why.text(&name))
         };
         let mut reasons: Vec<String> = self.cores.iter().take(CORES_LISTED_MAX).map(of_core).collect();
-        if self.cores.len() > CORES_LISTED_MAX {
-            reasons.push(format!("{} in all", self.cores.len()));
+        if self.asked > CORES_LISTED_MAX {
+            reasons.push(format!("{} in all", self.asked));
         }
         Diagnostic::usage(format!("{what}: {}", reasons.join("; "))).hint(self.hint())
     }

@@ -1,13 +1,15 @@
 //! Rate-monotonic tasks below a deferrable server on every CPU (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
 
 use super::{FitAnswer, Placed, Placing};
-use laxity_analysis::admission::{Admission, Entrant, Why, judge_core, refused_by_core};
+use laxity_analysis::admission::{
+    CORES_LISTED_MAX, Entrant, Why, judge_core, refused_by_all, refused_by_core,
+};
 use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
 use laxity_model::{
     Core, DeferrableServer, Diagnostic, Duration, Failure, Platform, Result, Scope, ServerSizes, TaskKind,
     TaskSet, Utilization,
 };
-use laxity_place::{Acceptance, Bin, Fit, Method, Packing, Refuses, Request, Rule};
+use laxity_place::{Acceptance, Bin, Fit, Method, Others, Packing, Refuses, Request, Rule};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -88,7 +90,6 @@ impl BelowServers {
 /// The CPUs with their servers, and what is to hold on them.
 pub struct ServedCpus<'a> {
     set: &'a TaskSet,
-    platform: &'a Platform,
     servers: BTreeMap<u32, DeferrableServer>,
     cores: Vec<Core>,
     double_hit: DoubleHit,
@@ -147,7 +148,6 @@ impl<'a> ServedCpus<'a> {
             deadline_max: deadlines().map(|(deadline, _)| deadline).max().unwrap_or(Duration::ZERO),
             all_constrained: deadlines().all(|(deadline, period)| deadline <= period),
             set,
-            platform,
             servers: below.servers.on_cores(platform)?,
             cores: bins.iter().flat_map(core).collect(),
             double_hit: below.double_hit,
@@ -221,18 +221,19 @@ impl Acceptance for ServedCpus<'_> {
         })
     }
 
-    /// As the admission of a loaded amp-rm says it.
-    fn refusal(&self, assignment: &[Option<usize>], task: usize) -> Option<Diagnostic> {
+    /// As the admission of a loaded amp-rm says it, which asks the slowest CPU first.
+    fn refusal(&self, task: usize, others: &Others<'_>) -> Option<Diagnostic> {
         self.refused.set(self.refused.get().or(Some(task)));
-        let server = |core: &Core| self.server_of(core.cpu);
-        let mut admission =
-            Admission::new(self.platform, server, self.double_hit).with_steps(WORK).at_ticks(self.tick);
-        for (id, bin) in assignment.iter().enumerate() {
-            let Some(bin) = *bin else { continue };
-            admission.enter_core(self.cores[bin].cpu, self.entrant(id)).ok()?;
-        }
-        let refused = admission.enter(self.entrant(task)).err()?;
-        Some(refused.diagnostic(|id| self.name_of(id)))
+        let mut bins: Vec<usize> = (0..self.cores.len()).collect();
+        bins.sort_by_key(|&bin| (self.cores[bin].speed, self.cores[bin].cpu));
+        let asked = if others.refused_by_all { CORES_LISTED_MAX } else { bins.len() };
+        let core = |&bin: &usize| {
+            let tasks = (others.tasks_in)(bin).into_iter().map(|id| self.entrant(id)).collect();
+            (self.cores[bin].clone(), (self.server(bin), self.tick), tasks)
+        };
+        let cores = bins.iter().take(asked).map(core);
+        let refused = refused_by_all(cores, &self.entrant(task), self.double_hit, WORK)?;
+        Some(refused.by(bins.len()).diagnostic(|id| self.name_of(id)))
     }
 }
 
@@ -270,6 +271,7 @@ impl Placing<'_> {
                 .with_ilp_time_limit(self.ilp_time_limit)
                 .with_interrupt(self.interrupt);
             let request = match &served {
+                Some(served) if refused_run => request.with_acceptance(served).leaving_out(),
                 Some(served) => request.with_acceptance(served),
                 None => request,
             };
@@ -277,7 +279,11 @@ impl Placing<'_> {
             let refused = served.as_ref().and_then(|served| served.refused.get()).filter(|_| refused_run);
             match (placement, refused) {
                 (Err(why), _) if why.failure == Failure::Interrupted => return Err(why),
-                (Ok(placement), _) => {
+                (Ok(mut placement), _) => {
+                    for (task, why) in std::mem::take(&mut placement.left_out) {
+                        ordinary.push(task);
+                        notes.push(in_background(&why));
+                    }
                     let mut placed = self.placed(&left, placement, &wholes);
                     ordinary.sort_unstable();
                     placed.record.ordinary =
@@ -289,12 +295,16 @@ impl Placing<'_> {
                 }
                 (Err(why), Some(task)) => {
                     ordinary.push(task);
-                    notes.push(format!("runs as a background task: {}", why.message));
+                    notes.push(in_background(&why));
                 }
                 (Err(why), None) => return Err(why),
             }
         }
     }
+}
+
+fn in_background(why: &Diagnostic) -> String {
+    format!("runs as a background task: {}", why.message)
 }
 
 /// The set without these tasks, whose ids they keep.

@@ -1,8 +1,9 @@
 //! A test from outside decides what fits.
 
 use crate::oracle::{cores, implicit, set};
-use laxity_model::{CpuList, Diagnostic, Platform, Scope};
-use laxity_place::{Acceptance, Bin, Fit, Fitting, Method, Overload, Placement, Request};
+use laxity_model::{CpuList, Diagnostic, Platform, Scope, TaskKind, TaskSet, Utilization};
+use laxity_place::{Acceptance, Bin, Fit, Fitting, Method, Others, Overload, Packing, Placement, Request};
+use proptest::prelude::*;
 use std::cell::RefCell;
 
 /// Takes note of what it is asked.
@@ -152,8 +153,10 @@ impl Acceptance for WithReason {
         tasks.len() <= 1
     }
 
-    fn refusal(&self, assignment: &[Option<usize>], task: usize) -> Option<Diagnostic> {
-        (task != 3).then(|| Diagnostic::usage(format!("{task}: {assignment:?}")).hint("be alone"))
+    fn refusal(&self, task: usize, others: &Others<'_>) -> Option<Diagnostic> {
+        let placed: Vec<_> = (0..2).map(others.tasks_in).collect();
+        let all = if others.refused_by_all { " of all" } else { "" };
+        (task != 3).then(|| Diagnostic::usage(format!("{task}{all}: {placed:?}")).hint("be alone"))
     }
 }
 
@@ -166,10 +169,46 @@ fn a_test_that_says_why_is_heard() {
         (error.message, error.hint.expect("a hint"))
     };
     let (message, hint) = refused(&[(1, 10), (2, 10), (3, 10)], "ff:given:up");
-    assert_eq!(message, "2: [Some(0), Some(1), None]");
+    assert_eq!(message, "2: [[0], [1]]");
     assert!(hint.starts_with("be alone; no heuristic tried fits either; "), "{hint}");
-    assert_eq!(refused(&[(1, 10), (2, 10), (3, 10)], "ffd").0, "0: [None, Some(1), Some(0)]");
+    assert_eq!(refused(&[(1, 10), (2, 10), (3, 10)], "ffd").0, "0: [[2], [1]]");
     // Nothing to say: what the loads leave.
     let (message, _) = refused(&[(4, 10), (3, 10), (1, 10), (2, 10)], "ffd");
     assert!(message.contains("one task each does not accept it"), "{message}");
+}
+
+/// Onto so many CPUs, each filled to this limit.
+fn onto<'a>(set: &'a TaskSet, (bins, limit): (u32, &Utilization), test: &'a dyn Acceptance) -> Request<'a> {
+    let request = Request::new(set, cores(bins)).expect("valid").with_acceptance(test);
+    request.with_capacity_limit(limit.clone()).expect("valid")
+}
+
+laxity_seeds::properties! {
+    /// A request that leaves out what fits nowhere does what placing again and again without the task in question comes to.
+    #[test]
+    fn leaving_out_is_placing_again_without_them(
+        parameters in prop::collection::vec((1u64..9, 10u64..20), 1..12), bins in 1u32..4, whole in any::<bool>(), salt in 0u64..64,
+    ) {
+        let set = implicit(&parameters);
+        let most = |bin: usize, tasks: &[usize]| {
+            let sum: usize = tasks.iter().sum();
+            !(sum as u64 + bin as u64 + salt).is_multiple_of(3)
+        };
+        let test = Noting::new(most);
+        let limit = if whole { Utilization::whole(1) } else { Utilization::ratio(7, 10) };
+        for packing in Packing::all() {
+            let at_once = onto(&set, (bins, &limit), &test).leaving_out().place(Method::Pack(packing)).expect("all or some");
+            let mut left = set.clone();
+            for (id, why) in &at_once.left_out {
+                let mut tasks = left.tasks().to_vec();
+                let refused = onto(&left, (bins, &limit), &test).place(Method::Pack(packing)).expect_err("one too many");
+                prop_assert_eq!(&refused.message, &why.message);
+                tasks[*id].kind = TaskKind::BestEffort;
+                left = TaskSet::new("left", tasks).expect("valid");
+            }
+            let again = onto(&left, (bins, &limit), &test).place(Method::Pack(packing)).expect("the others fit");
+            prop_assert_eq!(again.assignment, at_once.assignment);
+            prop_assert!(at_once.overloaded.is_empty());
+        }
+    }
 }
