@@ -7,7 +7,7 @@ LAXITY := $(TARGET)/release/laxity
 # Where rustup puts cargo, should the shell not know yet.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
-.PHONY: help demo test build bless fuzz fresh vm-test vm-matrix grid install clean results
+.PHONY: help demo test build bless fuzz fresh vm-test vm-matrix grid slurm install clean results
 
 help: ## This list
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -51,6 +51,11 @@ grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; som
 	@scripts/setup build
 	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	scripts/grid
+
+slurm: ## Studies as jobs of a Slurm of this machine alone, against the same on threads; a minute, needs root
+	@scripts/setup slurm
+	@scripts/cargo build --release --locked $(BUILD_FLAGS)
+	@tests/slurm/run
 
 results: ## List results/, how long each takes and what it needs
 	@scripts/results

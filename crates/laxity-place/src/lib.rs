@@ -35,10 +35,12 @@ mod line;
 mod lwfg;
 mod method;
 mod order;
+mod packed;
 mod packing;
 mod place;
 mod placement;
 mod ranking;
+mod reason;
 mod refusal;
 mod request;
 

@@ -26,7 +26,8 @@
 
 use crate::admission::{Filling, Search};
 use crate::order::Item;
-use crate::packing::{self, Packed};
+use crate::packed::Packed;
+use crate::packing;
 use crate::{Direction, Fallback, Fit, Key, Method, Order, Overload, Placement, Request, refusal};
 use laxity_model::{ByteSize, Diagnostic, LoadSum, Result, Sharing};
 

@@ -3,6 +3,7 @@
 use crate::engine::{Control, judge_points};
 use crate::journal::{Journal, Point, Points};
 use crate::sampler::Sampler;
+use crate::shard::{Shard, described_shard, shard_directory};
 use crate::study::{PointSampler, Study};
 use laxity_model::Result;
 use serde_json::Value;
@@ -94,7 +95,7 @@ fn conduct_with<S: Sampler>(
     sampler: impl Fn(Point) -> Result<S> + Sync,
 ) -> Result<ComputedPoints> {
     let (sets, none) = (study.outline.sets, study.tally_of_none());
-    let (mut journal, mut points) = Journal::open(directory, description, |tally| study.is_whole(tally))?;
+    let (mut journal, mut points) = Journal::open(directory, description, |_, tally| study.is_whole(tally))?;
     let known = points.len() as u64 * sets;
     [&progress.judged, &progress.planned, &progress.before]
         .into_iter()
@@ -105,9 +106,10 @@ fn conduct_with<S: Sampler>(
             return Ok(ComputedPoints { points, complete: true });
         }
         progress.planned.store((points.len() + round.len()) as u64 * sets, SeqCst);
-        let control = Control { threads, sets, none: &none, stop, judged: &progress.judged };
+        let control = Control { threads, none: &none, stop, judged: &progress.judged };
         let all = judge_points(
-            round.len(),
+            &round,
+            (Shard::WHOLE, sets),
             &control,
             |at| sampler(round[at]),
             |at, tally| {
@@ -120,6 +122,66 @@ fn conduct_with<S: Sampler>(
             return Ok(ComputedPoints { points, complete: false });
         }
     }
+}
+
+/// Judges a shard of the sets of all points that are to be looked at next, which follow from the points that the study's directory has,
+/// and keeps what they come to in the shard's own directory beneath it ([`shard_directory`]); it goes on with what is there. [`merge`]
+/// adds the shards up. Gives what the shard has of those points, and whether these are all that it has to judge by now.
+///
+/// # Errors
+///
+/// As [`compute`].
+///
+/// [`shard_directory`]: crate::shard_directory
+/// [`merge`]: crate::merge
+pub fn compute_shard<P: Planned>(
+    planned: &P,
+    shard: Shard,
+    directory: &Path,
+    threads: usize,
+    stop: &'static AtomicBool,
+    progress: &Progress,
+) -> Result<ComputedPoints> {
+    let described = (planned.study(), &planned.description());
+    shard_with(described, shard, directory, (threads, stop, progress), |point| planned.sampler(point, stop))
+}
+
+/// The same with any samplers.
+fn shard_with<S: Sampler>(
+    (study, description): (&Study, &Value),
+    shard: Shard,
+    directory: &Path,
+    (threads, stop, progress): (usize, &AtomicBool, &Progress),
+    sampler: impl Fn(Point) -> Result<S> + Sync,
+) -> Result<ComputedPoints> {
+    let (sets, none) = (study.outline.sets, study.tally_of_none());
+    Journal::begin(directory, description)?;
+    let known = Journal::points(directory, description, |_, tally| study.is_whole(tally))?;
+    let (mut journal, mut points) = Journal::open(
+        &shard_directory(directory, shard),
+        &described_shard(description, shard),
+        |point, tally| study.is_of(tally, shard.sets(point, sets)),
+    )?;
+    let round = next_round(study, &known).into_iter().filter(|&point| shard.sets(point, sets) > 0);
+    let (made, open): (Vec<Point>, Vec<Point>) = round.partition(|point| points.contains_key(point));
+    let sets_of = |points: &[Point]| points.iter().map(|&point| shard.sets(point, sets)).sum::<u64>();
+    let before = sets_of(&made);
+    [&progress.judged, &progress.before].into_iter().for_each(|count| count.store(before, SeqCst));
+    progress.planned.store(before + sets_of(&open), SeqCst);
+    points.retain(|point, _| made.contains(point));
+    let control = Control { threads, none: &none, stop, judged: &progress.judged };
+    let complete = judge_points(
+        &open,
+        (shard, sets),
+        &control,
+        |at| sampler(open[at]),
+        |at, tally| {
+            journal.add(open[at], &tally)?;
+            points.insert(open[at], tally);
+            Ok(())
+        },
+    )?;
+    Ok(ComputedPoints { points, complete })
 }
 
 /// The points of all families that are to be looked at next.

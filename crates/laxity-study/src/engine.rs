@@ -1,9 +1,12 @@
 //! Points on all cores: sets are judged in any order, and the results of a point do not depend on it.
 //!
-//! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
-//! points one after the other, so that points are finished about in their order and the last ones keep all CPUs busy.
+//! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time
+//! ([`Shard::chunk`]), the points one after the other, so that points are finished about in their order and the last ones keep all
+//! CPUs busy.
 
+use crate::journal::Point;
 use crate::sampler::Sampler;
+use crate::shard::Shard;
 use crate::tally::Tally;
 use laxity_model::{Result, start_thread};
 use std::ops::Range;
@@ -11,15 +14,10 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 
-/// Sets that a thread takes at once.
-const CHUNK: u64 = 8;
-
 /// How the work is done, and what others see of it.
 pub struct Control<'a> {
     /// Threads, at least one.
     pub threads: usize,
-    /// Sets at every point.
-    pub sets: u64,
     /// The sums of no sets, under all series.
     pub none: &'a Tally,
     /// Becomes true when no more is wanted.
@@ -32,26 +30,33 @@ pub struct Control<'a> {
 struct Desk<S: Sampler> {
     /// Made by the first thread that comes, gone when the point is finished.
     sampler: Mutex<Option<Arc<S>>>,
-    /// The sums so far, and of how many sets.
+    /// The sums so far, and of how many chunks.
     tally: Mutex<(u64, Option<Tally>)>,
 }
 
-/// Judges the sets of points `0 .. points`, whose samplers `prepare` makes. `finished` takes each as soon as all of its sets are
-/// judged, on the thread that calls. False if it was stopped before the end: then some points are not finished.
+/// Judges a shard of the sets of points, whose samplers `prepare` makes by their places in the list; each has `sets` sets, and some of
+/// the shard. `finished` takes each as soon as all of the shard's sets are judged, on the thread that calls. False if it was stopped
+/// before the end: then some points are not finished.
 ///
 /// # Errors
 ///
 /// The first of `prepare`, of a sampler or of `finished` that is noticed; it ends everything.
 pub fn judge_points<S: Sampler>(
-    points: usize,
+    points: &[Point],
+    (shard, sets): (Shard, u64),
     control: &Control<'_>,
     prepare: impl Fn(usize) -> Result<S> + Sync,
     mut finished: impl FnMut(usize, Tally) -> Result<()>,
 ) -> Result<bool> {
     let desks: Vec<Desk<S>> =
-        (0..points).map(|_| Desk { sampler: Mutex::new(None), tally: Mutex::new((0, None)) }).collect();
-    let chunks_per_point = control.sets.div_ceil(CHUNK);
-    let chunks = chunks_per_point * points as u64;
+        points.iter().map(|_| Desk { sampler: Mutex::new(None), tally: Mutex::new((0, None)) }).collect();
+    // By place: the number of chunks of the point and those before it.
+    let mut chunks = 0;
+    let ends = points.iter().map(|&point| {
+        chunks += shard.chunks(point, sets);
+        chunks
+    });
+    let ends: Vec<u64> = ends.collect();
     let (next, broken) = (AtomicU64::new(0), AtomicBool::new(false));
     // A thread with a finished point waits until it is taken: what is stopped or killed has lost little.
     let (sender, receiver) = mpsc::sync_channel::<Result<(usize, Tally)>>(1);
@@ -61,11 +66,12 @@ pub fn judge_points<S: Sampler>(
             if chunk >= chunks {
                 return;
             }
-            let point = usize::try_from(chunk / chunks_per_point).expect("below the number of points");
-            let first = chunk % chunks_per_point * CHUNK;
-            let range = first..(first + CHUNK).min(control.sets);
-            let message = match desks[point].judge(point, range, control, &prepare) {
-                Ok(Some(tally)) => Ok((point, tally)),
+            let at = ends.partition_point(|&end| end <= chunk);
+            let before = at.checked_sub(1).map_or(0, |before| ends[before]);
+            let range = shard.chunk(points[at], chunk - before, sets);
+            let of_point = ends[at] - before;
+            let message = match desks[at].judge(at, (range, of_point), control, &prepare) {
+                Ok(Some(tally)) => Ok((at, tally)),
                 Ok(None) => continue,
                 Err(error) => {
                     broken.store(true, SeqCst);
@@ -90,7 +96,7 @@ pub fn judge_points<S: Sampler>(
         drop(sender);
         let mut done = 0;
         for message in receiver {
-            if let Err(error) = message.and_then(|(point, tally)| finished(point, tally)) {
+            if let Err(error) = message.and_then(|(at, tally)| finished(at, tally)) {
                 broken.store(true, SeqCst);
                 return Err(error);
             }
@@ -98,29 +104,28 @@ pub fn judge_points<S: Sampler>(
         }
         Ok(done)
     });
-    ended.map(|done: usize| done == points)
+    ended.map(|done: usize| done == points.len())
 }
 
 impl<S: Sampler> Desk<S> {
-    /// Judges some sets; the tally, if these were the last.
+    /// Judges some sets; the tally, if these were the last of so many chunks.
     fn judge(
         &self,
         point: usize,
-        sets: Range<u64>,
+        (sets, chunks): (Range<u64>, u64),
         control: &Control<'_>,
         prepare: impl Fn(usize) -> Result<S>,
     ) -> Result<Option<Tally>> {
         let sampler = self.sampler(point, prepare)?;
-        let number = sets.end - sets.start;
         let own = tally_of(&*sampler, control, 0..control.none.series.len(), sets)?;
         let Some(own) = own else { return Ok(None) };
         let mut tally = locked(&self.tally);
-        tally.0 += number;
+        tally.0 += 1;
         match &mut tally.1 {
             Some(whole) => whole.merge(&own),
             none => *none = Some(own),
         }
-        if tally.0 < control.sets {
+        if tally.0 < chunks {
             return Ok(None);
         }
         *locked(&self.sampler) = None;
@@ -189,6 +194,10 @@ mod tests {
         SetResult { tasks: 1, utilization_q32, series }
     }
 
+    fn numbered(points: usize) -> Vec<Point> {
+        (0..points as u64).map(|value| Point { family: 0, value }).collect()
+    }
+
     fn none() -> Tally {
         Tally::of_none(1, &METRICS_OF_SCHEDULABILITY.iter().collect::<Vec<_>>())
     }
@@ -205,10 +214,11 @@ mod tests {
     fn judged(points: usize, sets: u64, threads: usize, stop_after: u64) -> (BTreeMap<usize, Tally>, bool) {
         let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
         let none = none();
-        let control = Control { threads, sets, none: &none, stop: &stop, judged: &judged };
+        let control = Control { threads, none: &none, stop: &stop, judged: &judged };
         let mut found = BTreeMap::new();
         let ended = judge_points(
-            points,
+            &numbered(points),
+            (Shard::WHOLE, sets),
             &control,
             |point| Ok(Numbered(point as u64)),
             |point, tally| {
@@ -263,9 +273,9 @@ mod tests {
     fn a_set_during_which_it_was_stopped_counts_nowhere() {
         let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
         let none = none();
-        let control = Control { threads: 1, sets: 5, none: &none, stop: &stop, judged: &judged };
+        let control = Control { threads: 1, none: &none, stop: &stop, judged: &judged };
         let finished = |point, _| panic!("point {point} is not finished");
-        let ended = judge_points(1, &control, |_| Ok(GivesUp(&stop)), finished);
+        let ended = judge_points(&numbered(1), (Shard::WHOLE, 5), &control, |_| Ok(GivesUp(&stop)), finished);
         assert_eq!((ended, judged.load(SeqCst)), (Ok(false), 4));
     }
 
@@ -273,14 +283,15 @@ mod tests {
     fn an_error_ends_it() {
         let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
         let none = none();
-        let control = Control { threads: 2, sets: 40, none: &none, stop: &stop, judged: &judged };
+        let (many, forty) = (numbered(1_000), (Shard::WHOLE, 40));
+        let control = Control { threads: 2, none: &none, stop: &stop, judged: &judged };
         let sampler = |point| Ok(Numbered(point as u64));
-        let error = judge_points(1_000, &control, sampler, |_, _| Ok(())).expect_err("of a sampler");
+        let error = judge_points(&many, forty, &control, sampler, |_, _| Ok(())).expect_err("of a sampler");
         assert_eq!(error.message, "the sixth set of point 13");
         assert!(judged.load(SeqCst) < 2_000);
         let full = |_, _| Err(Diagnostic::environment("the disk is full"));
-        assert!(judge_points(1_000, &control, sampler, full).is_err());
+        assert!(judge_points(&many, forty, &control, sampler, full).is_err());
         let unprepared = |_| -> Result<Numbered> { Err(Diagnostic::usage("no table")) };
-        assert!(judge_points(3, &control, unprepared, |_, _| Ok(())).is_err());
+        assert!(judge_points(&many[..3], forty, &control, unprepared, |_, _| Ok(())).is_err());
     }
 }

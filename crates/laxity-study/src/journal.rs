@@ -59,34 +59,42 @@ impl Journal {
     pub fn open(
         directory: &Path,
         description: &Value,
-        is_whole: impl Fn(&Tally) -> bool,
+        is_whole: impl Fn(Point, &Tally) -> bool,
     ) -> Result<(Journal, Points)> {
         let output = Journal::begin(directory, description)?;
         let path = directory.join(POINTS_FILE);
         let mut file = output.open_file(POINTS_FILE)?;
         lock(&file, directory)?;
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| match error.kind() {
-            ErrorKind::InvalidData => damaged(&path, "it is no text"),
-            _ => refused(&path, &error),
-        })?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.read_to_string(&mut text).map_err(|error| unreadable(&path, &error))?;
+        let whole = whole_lines(&text).len();
         if whole < text.len() {
             file.set_len(whole as u64).map_err(|error| refused(&path, &error))?;
         }
         file.seek(SeekFrom::Start(whole as u64)).map_err(|error| refused(&path, &error))?;
-        let mut points = Points::new();
-        for (number, line) in (1..).zip(text[..whole].lines()) {
-            let Line { point, tally } = serde_json::from_str(line)
-                .map_err(|error| damaged(&path, &format!("line {number}: {error}")))?;
-            if !is_whole(&tally) {
-                return Err(damaged(&path, &format!("line {number} is of another study")));
-            }
-            if points.insert(point, tally).is_some() {
-                return Err(damaged(&path, &format!("line {number}: its point is there twice")));
-            }
-        }
+        let points = points_of(&text[..whole], &path, is_whole)?;
         Ok((Journal { path, file }, points))
+    }
+
+    /// The points that a directory has, which another program may be writing to; none if it has no journal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::open`], but for the lock.
+    pub fn points(
+        directory: &Path,
+        description: &Value,
+        is_whole: impl Fn(Point, &Tally) -> bool,
+    ) -> Result<Points> {
+        let path = directory.join(POINTS_FILE);
+        if let Some(known) = described(directory)? {
+            agree(directory, &known, description)?;
+        }
+        match fs::read_to_string(&path) {
+            Ok(text) => points_of(whole_lines(&text), &path, is_whole),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Points::new()),
+            Err(error) => Err(unreadable(&path, &error)),
+        }
     }
 
     /// Takes a directory for a study, before anything else is written there; what it has of this study stays.
@@ -113,6 +121,50 @@ impl Journal {
     }
 }
 
+/// What the directory is of; nothing if it does not say.
+///
+/// # Errors
+///
+/// A damaged description; an error of the file system.
+pub fn described(directory: &Path) -> Result<Option<Value>> {
+    let path = directory.join(DESCRIPTION_FILE);
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            let known = serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))?;
+            Ok(Some(known))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(&path, &error)),
+    }
+}
+
+/// Without a last line that was cut off.
+fn whole_lines(text: &str) -> &str {
+    &text[..text.rfind('\n').map_or(0, |end| end + 1)]
+}
+
+fn points_of(text: &str, path: &Path, is_whole: impl Fn(Point, &Tally) -> bool) -> Result<Points> {
+    let mut points = Points::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let Line { point, tally } =
+            serde_json::from_str(line).map_err(|error| damaged(path, &format!("line {number}: {error}")))?;
+        if !is_whole(point, &tally) {
+            return Err(damaged(path, &format!("line {number} is of another study")));
+        }
+        if points.insert(point, tally).is_some() {
+            return Err(damaged(path, &format!("line {number}: its point is there twice")));
+        }
+    }
+    Ok(points)
+}
+
+fn unreadable(path: &Path, error: &Error) -> Diagnostic {
+    match error.kind() {
+        ErrorKind::InvalidData => damaged(path, "it is no text"),
+        _ => refused(path, error),
+    }
+}
+
 fn lock(file: &File, directory: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
@@ -126,28 +178,25 @@ fn lock(file: &File, directory: &Path) -> Result<()> {
 
 /// Writes whose directory it is, or refuses another's.
 fn claim(output: &OutputDirectory, description: &Value) -> Result<()> {
-    let directory = output.path();
-    let path = directory.join(DESCRIPTION_FILE);
-    match fs::read_to_string(&path) {
-        Ok(text) => {
-            let known: Value =
-                serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))?;
-            if known == *description {
-                return Ok(());
-            }
-            Err(Diagnostic::usage(format!(
-                "{} has points of another study: {}",
-                directory.shown(),
-                differences(&known, description)
-            ))
-            .hint("choose another directory with --out, or give what that one was made with, or remove it"))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+    match described(output.path())? {
+        Some(known) => agree(output.path(), &known, description),
+        None => {
             let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
             output.write(DESCRIPTION_FILE, text.as_bytes())
         }
-        Err(error) => Err(refused(&path, &error)),
     }
+}
+
+fn agree(directory: &Path, known: &Value, description: &Value) -> Result<()> {
+    if known == description {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!(
+        "{} has points of another study: {}",
+        directory.shown(),
+        differences(known, description)
+    ))
+    .hint("choose another directory with --out, or give what that one was made with, or remove it"))
 }
 
 /// What two descriptions do not agree on: `sets 5 there, 6 asked for; record true there, and not asked for; curves differ`.
@@ -217,7 +266,7 @@ mod tests {
         Point { family: 1, value }
     }
 
-    fn is_whole(tally: &Tally) -> bool {
+    fn is_whole(_: Point, tally: &Tally) -> bool {
         tally.is_whole(1, 4, &metrics())
     }
 

@@ -10,6 +10,7 @@
 //! 2. A point's [`Tally`] is exact sums over its sets: neither threads nor interruptions show in results.
 //! 3. A [`WorkUnit`] is some sets of a point under some series. [`Study::tally`] is a function of study and unit alone, which any process
 //!    can call; the sums of units add up to those of the study in any order.
+//!    Processes that know nothing of each other judge a [`Shard`] of all sets each ([`compute_shard`]), and [`merge`] adds them up.
 //! 4. Verdicts are exact and bounded by steps, never by time ([`laxity_analysis::Work`]); sets for which the steps were not enough
 //!    are counted apart ([`OUT_OF_WORK`]).
 //! 5. Where the axis is refined, further points follow from the counts alone ([`Refinement`]).
@@ -20,9 +21,11 @@
 mod axis;
 mod compute;
 mod engine;
+mod estimate;
 mod family;
 mod file;
 mod journal;
+mod merge;
 mod metric;
 mod outcomes;
 mod outline;
@@ -34,17 +37,20 @@ mod results;
 mod runs;
 mod sampler;
 mod sets;
+mod shard;
 mod simulations;
 mod study;
 mod table;
 mod tally;
 
 pub use axis::{Axis, Variable, WrittenGrid};
-pub use compute::{ComputedPoints, Planned, Progress, compute, next_round};
+pub use compute::{ComputedPoints, Planned, Progress, compute, compute_shard, next_round};
 pub use engine::{Control, judge_points, tally_of};
+pub use estimate::time_estimate;
 pub use family::Family;
 pub use file::{AdmissionWord, STUDY_VERSION, StudyKind, study_schema};
 pub use journal::{DESCRIPTION_FILE, Journal, POINTS_FILE, Point, Points};
+pub use merge::merge;
 pub use metric::{Measure, Metric, Unit};
 pub use outcomes::{Judged, SetOutcome, Simulated};
 pub use outline::{Changes, Outline};
@@ -61,6 +67,7 @@ pub use runs::{
     seed_of_jobs,
 };
 pub use sampler::{NEVER, Sampler};
+pub use shard::{SHARDS_MOST, Shard, shard_directory};
 pub use simulations::{
     METRICS, Mixed, RunAnswer, SimulatedCurve, SimulationAnswer, SimulationSampler, Simulations,
     simulation_answer_schema,

@@ -165,7 +165,12 @@ impl Study {
 
     /// Whether this is what is kept of a finished point of this study.
     pub fn is_whole(&self, tally: &Tally) -> bool {
-        tally.is_whole(self.series(), self.outline.sets, &self.metrics())
+        self.is_of(tally, self.outline.sets)
+    }
+
+    /// Whether this is what is kept of so many sets of a point of this study.
+    pub(crate) fn is_of(&self, tally: &Tally, sets: u64) -> bool {
+        tally.is_whole(self.series(), sets, &self.metrics())
     }
 
     /// Where the axis is to be looked at next, for a family of which some values are known; ascending, and none once all is known.
@@ -205,7 +210,7 @@ impl Study {
         self.check(unit)?;
         let WorkUnit { point, series, sets } = unit;
         let (sampler, none, judged) = (self.sampler(*point, stop)?, self.tally_of_none(), AtomicU64::new(0));
-        let control = Control { threads: 1, sets: self.outline.sets, none: &none, stop, judged: &judged };
+        let control = Control { threads: 1, none: &none, stop, judged: &judged };
         tally_of(&sampler, &control, series.clone(), sets.clone())
     }
 

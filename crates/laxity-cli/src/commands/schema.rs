@@ -70,6 +70,8 @@ pub const ALL: &[Published] = &[
         laxity_study::proofs_answer_schema,
     ),
     published("study-simulation", "study FILE --json, by simulation", laxity_study::simulation_answer_schema),
+    published("study-shard", "study FILE --shard I/N --json", super::study::shard_schema),
+    published("study-slurm", "study FILE --slurm --json", super::study::slurm_schema),
     published("study-schedules", "study schedules --json", laxity_lab::study::schedules::schema),
 ];
 

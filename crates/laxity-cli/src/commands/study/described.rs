@@ -1,15 +1,18 @@
 //! `laxity study FILE`.
 
+use super::changes::{ChangesArguments, directory_of};
 use super::conclusion::{conclude, ended};
 use super::progress::watching;
 use super::real::{RealArguments, run_for_real};
-use crate::arguments::{threads, whole};
-use crate::{interrupt, output, shipped};
+use super::shards::judged;
+use super::slurm::write_job;
+use crate::arguments::{threads, value, whole};
+use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::study::described::StudyOutputs;
-use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _, listed};
-use laxity_study::{Changes, METRICS, METRICS_OF_RUNS, Progress, Study, compute};
-use std::path::{Path, PathBuf};
+use laxity_model::{Diagnostic, Result, listed};
+use laxity_study::{METRICS, METRICS_OF_RUNS, Progress, Shard, compute, compute_shard};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What the help of `laxity study` ends with, after the metrics.
@@ -22,7 +25,11 @@ this machine's CPUs, jobs of fixed work, one curve after the other. The papers' 
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
 
-`overheads` and `schedules` are studies of their own: a FILE with such a name is written with its directory, ./overheads.
+With --shard a study is judged in parts, each by a process of its own, on one machine or on many; `laxity study merge` adds them up to \
+the same points.
+
+`overheads` and `schedules` are studies of their own, and `merge` is a command: a FILE with such a name is written with its directory, \
+./overheads.
 
 Exit codes: 0 the study is complete; 2 usage or input; 3 this machine cannot do it; 130 interrupted (finished points are kept).
 
@@ -31,6 +38,12 @@ Examples:
   laxity study studies/cerqueira2014-fig8a.toml
   # with a tenth of the task sets
   laxity study studies/ackelman2018.toml --sets 100 -o quick
+  # half of the sets here, the other half elsewhere, and all together
+  laxity study studies/cerqueira2014-fig8a.toml --shard 1/2 -o fig8a
+  laxity study studies/cerqueira2014-fig8a.toml --shard 2/2 -o fig8a
+  laxity study merge studies/cerqueira2014-fig8a.toml -o fig8a
+  # on a cluster: writes fig8a/slurm/submit
+  laxity study studies/cerqueira2014-fig8a.toml --slurm -o fig8a
   # what placements do to caches, simulated on 48 CPUs
   laxity study studies/lindsay2012.toml
   # the same on two CPUs of this machine, really run
@@ -46,12 +59,24 @@ pub struct DescribedArguments {
     /// The study: TOML or JSON; - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
-    /// Task sets at every point, instead of those that the file says
-    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u64>(1..=1_000_000))]
-    pub sets: Option<u64>,
-    /// Seed of everything random, instead of the file's
-    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub changes: ChangesArguments,
+    /// Judge only this part of all sets, such as 3/10, and keep what it comes to; `study merge` adds all parts up
+    ///
+    /// Parts can be judged in any order, at the same time, on machines that know nothing of each other. Each is kept in the study's
+    /// directory, in shards/3-of-10, and goes on where it was interrupted. Where the axis is refined, parts judge further sets after each
+    /// merge.
+    #[arg(help_heading = "Workload", long, value_name = "I/N", value_parser = value::<Shard>, conflicts_with = "real")]
+    pub shard: Option<Shard>,
+    /// Write an array job of Slurm that judges the study in shards and merges them, and say how to submit it
+    ///
+    /// The script is DIR/slurm/submit. Each element of the array takes one CPU and about as many minutes as --minutes says, which
+    /// is estimated here from a few sets. Where the axis is refined, the job that merges submits the next array.
+    #[arg(help_heading = "Workload", long, conflicts_with_all = ["real", "shard", "threads"])]
+    pub slurm: bool,
+    /// With --slurm: about how long an element of the array takes
+    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", requires = "slurm", default_value_t = 10, value_parser = whole::<u64>(1..=10_000))]
+    pub minutes: u64,
     /// Threads; default: one per CPU. Results do not depend on it
     #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=1_024))]
     pub threads: Option<u16>,
@@ -83,30 +108,26 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
             Diagnostic::usage("no study is named").hint("name its file; `laxity study --help` has examples")
         );
     };
-    let study = read(file, Changes { sets: arguments.sets, seed: arguments.seed })?;
+    let study = arguments.changes.read(file)?;
     if arguments.real.real {
         return run_for_real(study, &arguments.real, (arguments.out.as_deref(), arguments.json));
     }
-    let default = || Path::new("laxity-results").join(&study.outline.name);
-    let directory = arguments.out.clone().unwrap_or_else(default);
+    let directory = directory_of(&study, arguments.out.as_deref());
     let threads = threads(arguments.threads);
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
+    if arguments.slurm {
+        return write_job(&study, (file, &arguments.changes, &directory), arguments.minutes, arguments.json);
+    }
+    if let Some(shard) = arguments.shard {
+        let computed = watching(&progress, output::quiet(), || {
+            compute_shard(&study, shard, &directory, threads, interrupt, &progress)
+        })?;
+        return judged(shard, &computed, (file, &arguments.changes, &directory), arguments.json);
+    }
     let computed =
         watching(&progress, output::quiet(), || compute(&study, &directory, threads, interrupt, &progress))?;
     let answer = || study.answer(&computed, None);
     conclude(&StudyOutputs::of(&study, &computed, None), &directory, arguments.json, answer)?;
     Ok(ended(&computed, &directory))
-}
-
-/// A word that is no file may be meant for another study.
-fn read(file: &Path, changes: Changes) -> Result<Study> {
-    let is_word = file.extension().is_none() && file.components().count() == 1;
-    if is_word && !file.exists() && file != Path::new(STANDARD) {
-        let word = file.to_string_lossy();
-        let names = Names::of("study", &["overheads", "schedules"]);
-        return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.shown()))
-            .hint(format!("{}, or name a study's file", names.hint(&word))));
-    }
-    Study::read(&shipped::located(file), changes)
 }

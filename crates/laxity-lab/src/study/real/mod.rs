@@ -78,5 +78,6 @@ fn known(runnable: Runnable<'_>, conditions: &Conditions, directory: &Path) -> R
         return Ok(Points::new());
     }
     let description = conditions.description(runnable);
-    Journal::open(directory, &description, |tally| runnable.study.is_whole(tally)).map(|(_, points)| points)
+    Journal::open(directory, &description, |_, tally| runnable.study.is_whole(tally))
+        .map(|(_, points)| points)
 }

@@ -1,0 +1,137 @@
+//! Shards of a study, added up.
+//!
+//! A shard's directory is a journal as a study's is ([`crate::Journal`]): its description is the study's, and says which shard it is; its
+//! points are of the shard's sets alone. The sums of all shards of a point are the point, in whatever order they come.
+
+use crate::compute::{ComputedPoints, next_round};
+use crate::journal::{Journal, Point, Points, described};
+use crate::shard::{SHARD, SHARDS, Shard, described_shard};
+use crate::study::Study;
+use laxity_model::{Diagnostic, Result, ShownPath as _, plural};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// More shards than this are not listed in a message.
+const LISTED_MAX: usize = 8;
+
+/// Adds up the shards of a study and keeps the points that they make whole in its directory. `shards` are their directories; if none is
+/// given, those beneath the study's. Where the axis is refined and is to be looked at more closely the study is not complete: then the
+/// shards have further points to judge.
+///
+/// # Errors
+///
+/// Shards of another study or of another number of shards; one that is missing, not finished, or there twice; a damaged one; an error of
+/// the file system. Nothing is kept then.
+pub fn merge(study: &Study, directory: &Path, shards: &[PathBuf]) -> Result<ComputedPoints> {
+    let description = study.description();
+    let known = Journal::points(directory, &description, |_, tally| study.is_whole(tally))?;
+    let round = next_round(study, &known);
+    let found = found(directory, shards)?;
+    let sums = sums(study, &round, &found)?;
+    let (mut journal, mut points) = Journal::open(directory, &description, |_, tally| study.is_whole(tally))?;
+    for (point, tally) in sums {
+        // Another merger may have been here meanwhile, and has come to the same.
+        if let Entry::Vacant(place) = points.entry(point) {
+            journal.add(point, &tally)?;
+            place.insert(tally);
+        }
+    }
+    let complete = next_round(study, &points).is_empty();
+    Ok(ComputedPoints { points, complete })
+}
+
+/// The directories of all shards.
+fn found(directory: &Path, shards: &[PathBuf]) -> Result<BTreeMap<Shard, PathBuf>> {
+    let shards = if shards.is_empty() { beneath(directory)? } else { shards.to_vec() };
+    let mut found: BTreeMap<Shard, PathBuf> = BTreeMap::new();
+    for path in shards {
+        let shard = shard_of(&path)?;
+        if let Some((other, other_path)) =
+            found.first_key_value().filter(|(other, _)| other.of() != shard.of())
+        {
+            return Err(Diagnostic::usage(format!(
+                "{} is shard {shard}, and {} is shard {other}: a study is cut into one number of shards",
+                path.shown(),
+                PathBuf::shown(other_path),
+            ))
+            .hint("name the directories of the shards that belong together, or remove the others"));
+        }
+        if let Some(twice) = found.insert(shard, path.clone()) {
+            return Err(Diagnostic::usage(format!(
+                "{} and {} are both shard {shard}",
+                twice.shown(),
+                path.shown()
+            ))
+            .hint("name one of them"));
+        }
+    }
+    let Some(of) = found.keys().next().map(|shard| shard.of()) else {
+        return Err(Diagnostic::usage(format!("{}: no shards are there", directory.join(SHARDS).shown()))
+            .hint("judge them first: laxity study FILE --shard 1/2, and 2/2"));
+    };
+    let missing: Vec<Shard> = Shard::all(of).filter(|shard| !found.contains_key(shard)).collect();
+    if missing.is_empty() { Ok(found) } else { Err(unfinished("missing", &missing)) }
+}
+
+fn beneath(directory: &Path) -> Result<Vec<PathBuf>> {
+    let folder = directory.join(SHARDS);
+    let refused = |error: std::io::Error| Diagnostic::usage(format!("{}: {error}", folder.shown()));
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(refused)?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(refused)?.path();
+        // What has been begun by a shard that has written nothing yet is no shard.
+        if described(&path)?.is_some() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn shard_of(path: &Path) -> Result<Shard> {
+    let description = described(path)?;
+    let word = description.as_ref().and_then(|description| description.get(SHARD)?.as_str());
+    word.and_then(|word| word.parse().ok()).ok_or_else(|| {
+        Diagnostic::usage(format!("{} has no shard of a study", path.shown()))
+            .hint("name directories that `laxity study FILE --shard I/N` has made")
+    })
+}
+
+/// The sums of all shards at these points.
+fn sums(study: &Study, round: &[Point], shards: &BTreeMap<Shard, PathBuf>) -> Result<Points> {
+    let sets = study.outline.sets;
+    let mut sums: Points = round.iter().map(|&point| (point, study.tally_of_none())).collect();
+    let mut open = Vec::new();
+    for (&shard, path) in shards {
+        let own = described_shard(&study.description(), shard);
+        let is_whole = |point, tally: &_| study.is_of(tally, shard.sets(point, sets));
+        let points = Journal::points(path, &own, is_whole)?;
+        for (point, sum) in &mut sums {
+            match points.get(point) {
+                Some(tally) => sum.merge(tally),
+                None if shard.sets(*point, sets) == 0 => {}
+                None => {
+                    open.push(shard);
+                    break;
+                }
+            }
+        }
+    }
+    if open.is_empty() { Ok(sums) } else { Err(unfinished("not finished", &open)) }
+}
+
+fn unfinished(why: &str, shards: &[Shard]) -> Diagnostic {
+    let mut listed: Vec<String> = shards.iter().take(LISTED_MAX).map(Shard::to_string).collect();
+    if shards.len() > LISTED_MAX {
+        listed.push("...".to_owned());
+    }
+    Diagnostic::usage(format!("{} {why}: {}", plural(shards.len(), "shard"), listed.join(", ")))
+        .hint(format!("judge what is left, and merge again: laxity study FILE --shard {}", shards[0]))
+}
