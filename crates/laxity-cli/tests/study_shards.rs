@@ -183,9 +183,13 @@ fn jobs_of_slurm_judge_merge_and_try_again() {
     assert_eq!(code, Some(0), "{said}");
     assert!(printed.contains("it's/slurm/submit: 1 shard, about"), "{printed}");
     let script = place.path("it's/slurm/submit");
-    let written = fs::read_to_string(&script).expect("a script").replace("\nshards=1\n", "\nshards=3\n");
-    assert!(!written.contains('@') && written.contains("\nshards=3\n"), "{written}");
-    fs::write(&script, written).expect("writes");
+    let written = fs::read_to_string(&script).expect("a script");
+    assert!(!written.replace("\"$@\"", "").contains('@'), "{written}");
+    let count = place.path("it's/slurm/shards");
+    assert_eq!(fs::read_to_string(&count).expect("a number"), "1\n");
+    fs::write(&count, "3\n").expect("writes");
+    let own = written.replace("#SBATCH --requeue", "#SBATCH --partition=mine");
+    fs::write(&script, &own).expect("writes");
     let bin = place.path("bin");
     fs::create_dir(&bin).expect("a directory");
     fs::write(bin.join("sbatch"), SBATCH).expect("writes");
@@ -204,6 +208,7 @@ fn jobs_of_slurm_judge_merge_and_try_again() {
     assert_eq!(left(&place.path("it's")), left(&place.path("whole")));
     let jobs = fs::read_to_string(place.path("submitted")).expect("jobs");
     assert!(jobs.starts_with("shard \nmerge 0\nshard \nmerge 1\nshard \nmerge 0\n"), "{jobs}");
+    assert_eq!(fs::read_to_string(&script).expect("a script"), own, "what was changed stays");
     let answer = json(&place.ends("study.toml --sets 40 -o again --slurm --json").1);
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/study-slurm.schema.json");
     let validator = jsonschema::validator_for(&json_file(&schema)).expect("a schema");

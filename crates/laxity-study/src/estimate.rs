@@ -4,14 +4,15 @@ use crate::compute::{Planned, next_round};
 use crate::journal::{Point, Points};
 use crate::sampler::Sampler;
 use laxity_model::Result;
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 /// About how long one CPU takes for the sets that are to be judged next where these points are known, from as many of them as it has
-/// judged when `budget` is over: one of a point at a time, of points that are far from each other first. Nothing of none, or if it was
-/// stopped.
+/// judged when `budget` is over: the first set of all points, of points that are far from each other first, then the second, and so
+/// on. Nothing of none, or if it was stopped.
 ///
 /// # Errors
 ///
@@ -24,16 +25,17 @@ pub fn time_estimate<P: Planned>(
 ) -> Result<Option<Duration>> {
     let (study, begun) = (planned.study(), Instant::now());
     let round = next_round(study, known);
+    let mut samplers: BTreeMap<Point, P::Sampler<'_>> = BTreeMap::new();
     let (mut spent, mut judged) = (Duration::ZERO, 0_u32);
-    for at in spread(round.len()) {
-        if begun.elapsed() > budget {
-            break;
-        }
-        let point: Point = round[at];
-        let sampler = planned.sampler(point, stop)?;
-        // Its first set may find caches cold, and is judged all the same.
+    let order = spread(round.len());
+    let all = (0..study.outline.sets).flat_map(|index| order.iter().map(move |&at| (index, at)));
+    for (index, at) in all.take_while(|_| begun.elapsed() < budget) {
+        let sampler = match samplers.entry(round[at]) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(place) => place.insert(planned.sampler(round[at], stop)?),
+        };
         let before = Instant::now();
-        let set = sampler.judge(0, 0..study.series());
+        let set = sampler.judge(index, 0..study.series());
         if stop.load(SeqCst) {
             return Ok(None);
         }

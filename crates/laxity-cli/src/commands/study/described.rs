@@ -71,7 +71,8 @@ pub struct DescribedArguments {
     /// Write an array job of Slurm that judges the study in shards and merges them, and say how to submit it
     ///
     /// The script is DIR/slurm/submit. Each element of the array takes one CPU and about as many minutes as --minutes says, which
-    /// is estimated here from a few sets. Where the axis is refined, the job that merges submits the next array.
+    /// is estimated here from a few sets. Where the axis is refined, the job that merges estimates and submits the next array. A script
+    /// that is there is kept as it is.
     #[arg(help_heading = "Workload", long, conflicts_with_all = ["real", "shard", "threads"])]
     pub slurm: bool,
     /// With --slurm: about how long an element of the array takes

@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// The folder of the script and of what its jobs say, in the study's directory.
 const FOLDER: &str = "slurm";
+/// How many shards there are.
+const SHARDS: &str = "shards";
 /// The script.
 const SCRIPT: &str = "submit";
 /// How long sets are judged for the estimate.
@@ -62,11 +64,14 @@ pub fn write_job(
         directory: absolute(directory)?,
         changes: changes.words(),
         name: &study.outline.name,
-        shards,
         minutes,
     };
-    folder.write(SCRIPT, jobs.script().as_bytes())?;
     let script = directory.join(FOLDER).join(SCRIPT);
+    folder.write(SHARDS, format!("{shards}\n").as_bytes())?;
+    // Lines that its cluster wants may be in it.
+    if !script.exists() {
+        folder.write(SCRIPT, jobs.script().as_bytes())?;
+    }
     if json {
         let script = script.to_string_lossy().into_owned();
         let estimated_cpu_s = time.map(|time| time.as_secs_f64());
@@ -104,7 +109,6 @@ struct Jobs<'a> {
     /// Of the study's file, as options.
     changes: String,
     name: &'a str,
-    shards: u32,
     minutes: u64,
 }
 
@@ -114,8 +118,8 @@ impl Jobs<'_> {
         let fields = [
             ("@VERSION@", shipped::VERSION.to_owned()),
             ("@NAME@", plain(self.name)),
-            ("@MINUTES@", (self.minutes * PATIENCE).to_string()),
-            ("@SHARDS@", self.shards.to_string()),
+            ("@MINUTES@", self.minutes.to_string()),
+            ("@LIMIT@", (self.minutes * PATIENCE).to_string()),
             ("@PROGRAM@", word(&self.program)),
             ("@FILE@", word(&self.file)),
             ("@OUT@", word(&self.directory)),

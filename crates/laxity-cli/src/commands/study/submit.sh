@@ -3,19 +3,21 @@
 #
 #   sh submit         submits the shards, and behind them a job that merges them
 #
-# The job that merges submits the shards again while the axis is refined, and twice more where some have failed: what a shard has is
-# kept. What the jobs say is beside this file. Add the lines that your cluster wants (partition, account) behind the others.
+# The job that merges submits further shards while the axis is refined, and the same ones twice more where some have failed: what a
+# shard has is kept. What the jobs say is beside this file. Add the lines that your cluster wants (partition, account) behind the
+# others: laxity keeps this file as it is.
 #SBATCH --job-name=@NAME@
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=1
-#SBATCH --time=@MINUTES@
+#SBATCH --time=@LIMIT@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 
 laxity=@PROGRAM@
 study=@FILE@
 out=@OUT@
-shards=@SHARDS@
+# How many; it changes as the axis is refined.
+shards=$(cat "$out/slurm/shards") || exit
 
 # With how many tries that have failed before.
 submit() {
@@ -41,7 +43,12 @@ merge)
     code=$?
     case $code in
     0) echo "complete: $out/@PAGE@" ;;
-    1) submit 0 ;;
+    1)
+        # What was merged is kept; the next array may be of another size.
+        rm -rf "$out/shards"
+        "$laxity" study "$study"@CHANGES@ -o "$out" --slurm --minutes @MINUTES@ --quiet || exit
+        exec sh "$out/slurm/submit"
+        ;;
     *)
         failed=$((failed + 1))
         if [ "$failed" -lt 3 ]; then
