@@ -288,6 +288,15 @@ static __always_inline void lx_serve_as_it_runs(struct lx_instance *in, struct l
 	}
 }
 
+/*
+ * Whether the task, which was set aside here and goes on, has its job behind it still: it has yielded, or what this CPU has decided for is
+ * another one. A call on another CPU that changes its scheduling may come before it leaves.
+ */
+static __always_inline bool lx_is_still_over(struct lx_instance *in, struct lx_host_cpu *c, u32 index)
+{
+	return c->over && (LX_READ(lx_slot(in, index)->yielded) || LX_READ(lx_cpu(&in->state, c->index)->scheduled) != index);
+}
+
 void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 {
 	u32 cpu = scx_bpf_task_cpu(p);
@@ -295,13 +304,15 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	bool is_bound = lx_is_bound(p);
 	struct lx_member *member;
 	struct lx_instance *in;
-	u32 awaited;
+	u32 awaited, set_aside;
 
 	if (!c)
 		return;
 	awaited = c->awaited;
+	set_aside = c->set_aside;
 	c->running = LX_NONE;
 	c->awaited = LX_NONE;
+	c->set_aside = LX_NONE;
 	c->background_since_at = bpf_ktime_get_ns();
 	lx_show_above_ends(c, cpu, c->background_since_at);
 	in = lx_instance_of(c);
@@ -325,9 +336,10 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		LX_WRITE(lx_slot(in, member->index)->custody, LX_CUSTODY_NONE);
 		c->running = member->index;
 		c->since_at = now;
-		c->over = 0;
-		lx_watch_budget(in, c, now);
-		if (lx_tracing(LX_TRACE_EVENTS)) {
+		c->over = set_aside == member->index && lx_is_still_over(in, c, member->index);
+		if (!c->over)
+			lx_watch_budget(in, c, now);
+		if (!c->over && lx_tracing(LX_TRACE_EVENTS)) {
 			lx_trace_task(LX_TRACE_RESUME, cpu, now, c->instance, member->index, p->pid,
 				      lx_slot(in, member->index)->job, 0);
 			if (c->decided_at && c->decided_at < now)
@@ -361,9 +373,9 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 	struct lx_instance *in;
 	u64 now;
 
-	(void)runnable;
 	if (!c)
 		return;
+	c->set_aside = runnable ? LX_NONE : c->running;
 	if (c->running == LX_NONE) {
 		bool was_bound = c->bound_since_at;
 

@@ -32,6 +32,7 @@ static __noinline int lx_forget_cpus(void)
 			c->instance = LX_NONE;
 			c->running = LX_NONE;
 			c->awaited = LX_NONE;
+			c->set_aside = LX_NONE;
 			c->bound.period_ns = bound_period_ns;
 			c->bound.runtime_ns = bound_runtime_ns;
 		}
