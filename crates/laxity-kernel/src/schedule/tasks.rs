@@ -159,7 +159,9 @@ impl TaskRecords {
     /// Its job is over or out of budget; whether that was news.
     pub fn ends(&mut self, now: u64, kind: EventKind, job: u32, events: &mut Vec<Placed>) -> bool {
         let Some((cpu, running)) = self.running else {
-            if kind != EventKind::Throttle || !self.was_throttled(job, events) {
+            let is_known = kind == EventKind::Throttle
+                && (self.was_throttled(job, events) || self.has_woken_without_budget(now, job, events));
+            if !is_known {
                 self.strange.insert("ends a job that did not run");
             }
             return false;
@@ -190,6 +192,16 @@ impl TaskRecords {
         events[index].event.kind = EventKind::Throttle;
         self.throttled = Some(index);
         true
+    }
+
+    /// It had used up its budget when it went to sleep, has woken up since and not run, and the host has noticed now: until then it
+    /// waited for a CPU, from here on for its budget.
+    fn has_woken_without_budget(&mut self, now: u64, job: u32, events: &mut Vec<Placed>) -> bool {
+        let has_woken = !self.blocked && self.slept.is_some_and(|index| events[index].event.job == Some(job));
+        if has_woken {
+            self.waits_for_budget(now, job, events);
+        }
+        has_woken
     }
 
     /// It sleeps: since when, if it was at a job.

@@ -95,6 +95,20 @@ impl Verification<'_> {
         }
     }
 
+    /// In a real kernel: the job has woken up without a budget, and that was noticed before it ran.
+    pub(super) fn throttled_off_cpu(&mut self, (task, job): (u32, u32)) {
+        let of = self.trace.task(task);
+        if of.first != job || of.state != State::Ready {
+            self.impossible((task, job), None, "is throttled, but it does not wait for a CPU");
+            return;
+        }
+        let server_deadline = of.server_deadline_abs_ns;
+        let (trace, now) = (&self.trace, self.now_ns);
+        self.budgets.check_used_up(trace, (task, job), None, now, &mut self.report);
+        let grant = self.budgets.exhausted(task, server_deadline, now, true, &mut self.report);
+        self.follow(task, grant);
+    }
+
     pub(super) fn budgets_throttle(&self) -> bool {
         self.definition.budgets() == BudgetRule::THROTTLE
     }

@@ -138,6 +138,9 @@ impl<'a> Verification<'a> {
             Throttle if event.cpu.is_none() && self.definition.budgets() == BudgetRule::Followed => {
                 self.with_job(event, Self::waits_for_budget);
             }
+            Throttle if event.cpu.is_none() && self.budgets_throttle() && self.budgets.noticed_late() => {
+                self.with_job(event, Self::throttled_off_cpu);
+            }
             Skip => self.with_job(event, Self::skipped),
             Preempt | Block | Throttle | Complete | Abort => {
                 self.with_job_on_cpu(event, |v, job, cpu| v.ends(job, cpu, event));

@@ -5,7 +5,7 @@
 //! 2. A job starts once, on a CPU where it begins, and names the CPU where its task ran last if that is another one. It
 //!    resumes only where it ran before, and migrates only from where it ran before. It does not run after it completed.
 //! 3. A job is stopped, blocked, throttled, completed or aborted only where it runs, after it has run for some time; for no time only
-//!    if it aborts.
+//!    if it aborts. In a real kernel one that has woken up without a budget may be throttled while it waits for a CPU: on none.
 //! 4. Only a blocked job wakes, and no blocked job runs.
 //!
 //! What cannot be is reported and then forgotten as far as possible, so that one mistake does not hide the next.

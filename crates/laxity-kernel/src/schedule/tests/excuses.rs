@@ -103,6 +103,52 @@ fn a_job_that_is_awake_without_budget_does_not_wait_for_a_cpu() {
     assert_eq!(verdict_of(records).violations[0].unexplained_ns, Some(6));
 }
 
+/// Its budget ends as it goes to sleep; it wakes up behind other work, and its CPU decides again before it has run.
+#[test]
+fn a_job_that_has_woken_up_without_budget_is_throttled_off_its_cpu() {
+    use EventKind::*;
+    let platform = Platform::symmetric(1).expect("valid");
+    let rule = PriorityRule::EarliestDeadlineFirst;
+    let definition = Definition::global(set_of(&[(5, 20)]), &platform, rule, Duration::from_ns(30));
+    let definition = definition.expect("valid").with_budgets(BudgetRule::THROTTLE);
+    let schedule_of = |slept: u64| {
+        let records = vec![
+            record(0, Release, NONE, 100, 1, T0 + 20),
+            record(0, Resume, 0, 100, 1, 0),
+            record(slept, Preempt, 0, 100, 1, 0),
+            record(slept, Block, 0, 100, 1, 0),
+            work(slept, BackgroundStart, 0, NONE, 7, 1),
+            record(8, Wake, NONE, 100, 1, 0),
+            work(10, BackgroundStop, 0, NONE, 7, 1),
+            record(10, Throttle, 0, 100, 1, 0),
+            record(20, Replenish, NONE, 100, 1, T0 + 40),
+            work(10, SchedulingOverhead, 0, NONE, 1, 0),
+            record(20, Resume, 0, 100, 1, 0),
+            record(22, Complete, 0, 100, 1, 0),
+            record(20, Release, NONE, 100, 2, T0 + 40),
+            record(22, Resume, 0, 100, 2, 0),
+            record(24, Complete, 0, 100, 2, 0),
+            work(30, SchedulingOverhead, 0, NONE, 1, 0),
+        ];
+        converted(records, &origin(1, 1))
+    };
+    let schedule = schedule_of(5);
+    assert_eq!(
+        lines(&schedule)[2..6],
+        [
+            "5 block cpu0 T0.0 -",
+            "5 background-start cpu0 T-.- 7",
+            "8 wake cpu- T0.0 -",
+            "10 throttle cpu- T0.0 -"
+        ]
+    );
+    assert_eq!(schedule.notes.as_slice(), &[] as &[String]);
+    let verdict = verify(&definition, &schedule);
+    assert!(verdict.clean, "{verdict}");
+    let early = verify(&definition, &schedule_of(4));
+    assert_eq!(early.violations[0].oracle, Oracle::Budgets, "{early}");
+}
+
 #[test]
 fn a_cpu_that_was_not_seen_changing_hands_is_counted() {
     use EventKind::*;
