@@ -70,8 +70,11 @@ pub(crate) struct Cpu {
     pub kept: (u64, u64),
     /// Since when a bound kernel thread has waited here behind what is neither such a thread nor of a class above, if one does.
     pub bound_waits_since_at: Option<u64>,
-    /// When a request to the host that is under way has begun, in ns.
+    /// When a request to the host that is under way has begun, in ns; before which record.
     pub asked_at: u64,
+    pub asked_before: usize,
+    /// When the host was called here last, in ns.
+    pub called_at: u64,
 }
 
 impl Cpu {
@@ -107,6 +110,8 @@ impl Cpu {
             kept: (0, 0),
             bound_waits_since_at: None,
             asked_at: 0,
+            asked_before: 0,
+            called_at: 0,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::parts::{
     SLICE_DFL, SLICE_INF, TaskId, Wait,
 };
 use crate::raw::{Ops, TaskStruct};
+use crate::recorder::is_called;
 use crate::world::{say, world};
 
 pub(crate) fn ops() -> &'static Ops {
@@ -20,7 +21,10 @@ pub(crate) fn ops() -> &'static Ops {
 ///
 /// `what`: its name there, its task, and its flags.
 pub(crate) fn callback<R>(what: Callback, call: impl FnOnce(&'static Ops) -> R) -> R {
-    world(|w| w.note(what));
+    world(|w| {
+        w.note(what);
+        is_called(w);
+    });
     let current = world(|w| {
         let current = w.current();
         w.tasks[current].raw.migration_disabled += 1;

@@ -5,7 +5,8 @@
 //!    is released when it says. Where a thread that wakes up begins another job, with a new server period, that is the first of another
 //!    task.
 //! 2. Parameters of a member that change are in no record. From its next job on it is another task, if no budget of it has ended and that
-//!    job is not late; else the instance is judged until the change.
+//!    job is not late; else the instance is judged until the change. They are set before the call has its answer: a job or a budget that
+//!    comes in between may have either, and the record of a release the deadline of the other; then, too, it is judged until there.
 //! 3. What the host counts has as many records.
 
 use crate::instance_schedule::InstanceSchedule;

@@ -202,7 +202,7 @@ extern "C" fn bpf_preempt_disable() {
     world(|w| {
         let here = w.here;
         w.cpus[here].preemption_off += 1;
-        w.cpus[here].asked_at = w.now;
+        recorder::is_asked(w, here);
     });
 }
 

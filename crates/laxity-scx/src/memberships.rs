@@ -2,7 +2,7 @@
 //! another one; to an oracle each membership, from its ENTER to its LEAVE, is a task.
 
 use crate::raw::Parameters;
-use crate::records::{Note, Recorder, Written};
+use crate::records::{Note, Recorder, Request, Written};
 use crate::world::world;
 use laxity_kernel::rings::{Kind, NONE, Record};
 use laxity_trace::EventKind;
@@ -26,6 +26,8 @@ pub(crate) struct Membership {
     /// It has run since its latest job was released, and since its latest budget has ended: when that was.
     has_begun: bool,
     told_at: Option<u64>,
+    /// The place of the record that says so.
+    told_place: usize,
     /// It has used up a budget.
     exhausted: bool,
     /// It has asked for others, from its next job on.
@@ -42,6 +44,7 @@ struct Wanted {
     parameters: Parameters,
     /// Until when what it does is known all the same, should it not be clear what follows.
     clear_until_at: u64,
+    granted_at: u64,
 }
 
 /// A membership, and its place among all. Its place in a list of these is its id as a task.
@@ -58,7 +61,7 @@ pub(crate) struct Memberships {
     /// Moments of the recorder, and the memberships that they are of.
     pub moments: Vec<(usize, usize)>,
     /// Changes of threads that have got another number by `execve`, which no record has had yet.
-    renumbered: BTreeMap<u32, (Parameters, u64)>,
+    renumbered: BTreeMap<u32, (Parameters, Request)>,
 }
 
 type Place = (u32, u32);
@@ -67,8 +70,8 @@ type Place = (u32, u32);
 enum Turn {
     /// The host is about to give its number to that membership: records of it may come before its ENTER.
     Begins(usize),
-    /// A member has other parameters, asked for since an instant.
-    Changes(u32, Parameters, u64),
+    /// A member has other parameters, by a request.
+    Changes(u32, Parameters, Request),
     /// A member is sent to its own CPU for a moment.
     Moment(u32, usize),
 }
@@ -123,13 +126,13 @@ impl Memberships {
                 match noted.note {
                     Note::Moment(moment) => turns.push((at, Turn::Moment(noted.pid, moment))),
                     Note::Admits => drop(begun.insert(asked, at)),
-                    Note::Granted(parameters, since_ns) => match awaits.remove(&asked) {
+                    Note::Granted(parameters, request) => match awaits.remove(&asked) {
                         Some(member) => self.all[member].parameters = Some(parameters),
-                        None => turns.push((at, Turn::Changes(noted.pid, parameters, since_ns))),
+                        None => turns.push((at, Turn::Changes(noted.pid, parameters, request))),
                     },
                 }
             }
-            let Some(Written { by, record }) = recorder.written.get(at) else { continue };
+            let Some(Written { by, record, .. }) = recorder.written.get(at) else { continue };
             if kind_of(record) != Some(EventKind::Enter) {
                 continue;
             }
@@ -149,6 +152,7 @@ impl Memberships {
                 completed_at: 0,
                 has_begun: false,
                 told_at: None,
+                told_place: 0,
                 exhausted: false,
                 wanted: None,
                 ended_at: None,
@@ -164,7 +168,7 @@ impl Memberships {
         let mut turns = turns.iter().peekable();
         let mut present: BTreeMap<Place, usize> = BTreeMap::new();
         let mut coming: BTreeMap<Place, usize> = BTreeMap::new();
-        for (at, Written { record, .. }) in written.iter().enumerate() {
+        for (at, written @ Written { record, .. }) in written.iter().enumerate() {
             while let Some((_, turn)) = turns.next_if(|&&(before, _)| before <= at) {
                 match *turn {
                     Turn::Begins(member) => {
@@ -175,8 +179,8 @@ impl Memberships {
                         let of = present.values().find(|&&member| self.is_of(member, pid));
                         self.moments.extend(of.map(|&member| (moment, member)));
                     }
-                    Turn::Changes(pid, parameters, since_ns) => {
-                        self.changes(&present, pid, parameters, since_ns);
+                    Turn::Changes(pid, parameters, request) => {
+                        self.changes(&present, pid, parameters, request);
                     }
                 }
             }
@@ -192,7 +196,7 @@ impl Memberships {
             });
             let member = match (member, place_of(record)) {
                 (Some(member), Some(place)) => {
-                    let member = self.or_another(member, record);
+                    let member = self.or_another(member, written);
                     present.insert(place, member);
                     Some(member)
                 }
@@ -200,29 +204,34 @@ impl Memberships {
             };
             self.of.push(member);
             if let Some(member) = member {
-                self.happens(member, record);
+                self.happens(member, at, record);
             }
         }
     }
 
     /// The task, to the oracles, that the record is about: another one where a job begins with a new server period and other releases
     /// behind it. Its thread has woken up, in the place of a job that has not ended; or its parameters are others from this job on.
-    fn or_another(&mut self, member: usize, record: &Record) -> usize {
+    fn or_another(&mut self, member: usize, written: &Written) -> usize {
         let of = &self.all[member];
+        let record = &written.record;
         let kind = kind_of(record);
         if of.left || (kind != Some(EventKind::Release) && of.wanted.is_none()) {
             return member;
         }
         let follows = record.job == of.first_job || of.completed.is_some_and(|job| job + 1 == record.job);
+        // What the host was at when they were set, it may have done by either.
+        let is_either = of.wanted.is_some_and(|wanted| written.called_at <= wanted.granted_at);
         match kind {
+            Some(EventKind::Release | EventKind::Throttle | EventKind::Postpone) if is_either => {
+                self.is_unclear_before(member, record.time_ns);
+                member
+            }
             Some(EventKind::Release) if !follows => self.begins_anew(member, record, record.time_ns),
             Some(EventKind::Release) if of.wanted.is_some() => {
                 // Its server period ends with the old period, or with the new one where its budgets have ended.
                 if of.exhausted || of.completed.is_none() || of.completed_at > record.time_ns {
                     // Released before, recorded after the change: with the deadline that was found then.
-                    let wanted = self.all[member].wanted.as_mut().expect("looked at");
-                    wanted.clear_until_at = wanted.clear_until_at.min(record.time_ns.saturating_sub(1));
-                    self.is_unclear(member);
+                    self.is_unclear_before(member, record.time_ns);
                     return member;
                 }
                 self.begins_anew(member, record, of.completed_at)
@@ -262,7 +271,15 @@ impl Memberships {
         }
     }
 
-    fn happens(&mut self, member: usize, record: &Record) {
+    /// The same, already before that instant.
+    fn is_unclear_before(&mut self, member: usize, at_ns: u64) {
+        if let Some(wanted) = &mut self.all[member].wanted {
+            wanted.clear_until_at = wanted.clear_until_at.min(at_ns.saturating_sub(1));
+        }
+        self.is_unclear(member);
+    }
+
+    fn happens(&mut self, member: usize, place: usize, record: &Record) {
         let of = &mut self.all[member];
         if of.left {
             return;
@@ -270,8 +287,8 @@ impl Memberships {
         // Where its number was free already, the record has none.
         if record.pid != 0 && of.pid != record.pid {
             of.pid = record.pid;
-            if let Some((parameters, since_ns)) = self.renumbered.remove(&record.pid) {
-                self.change(member, parameters, since_ns);
+            if let Some((parameters, request)) = self.renumbered.remove(&record.pid) {
+                self.change(member, parameters, request);
             }
         }
         let of = &mut self.all[member];
@@ -279,14 +296,14 @@ impl Memberships {
             Some(EventKind::Release) => {
                 of.first_release_at.get_or_insert(record.time_ns);
                 of.last_release_at = Some(record.time_ns);
-                (of.told_at, of.has_begun) = (Some(record.time_ns), false);
+                (of.told_at, of.told_place, of.has_begun) = (Some(record.time_ns), place, false);
             }
             Some(EventKind::Complete) => {
                 (of.completed, of.completed_at) = (Some(record.job), record.time_ns);
             }
             Some(EventKind::Throttle | EventKind::Postpone) => {
                 of.exhausted = true;
-                (of.told_at, of.has_begun) = (Some(record.time_ns), false);
+                (of.told_at, of.told_place, of.has_begun) = (Some(record.time_ns), place, false);
             }
             Some(EventKind::Resume) => of.has_begun = true,
             Some(EventKind::Leave) => {
@@ -309,14 +326,21 @@ impl Memberships {
     }
 
     /// A thread gets parameters that may be others than it has. `execve` gives it its own again, under another number.
-    fn changes(&mut self, present: &BTreeMap<Place, usize>, pid: u32, parameters: Parameters, since_ns: u64) {
+    fn changes(
+        &mut self,
+        present: &BTreeMap<Place, usize>,
+        pid: u32,
+        parameters: Parameters,
+        request: Request,
+    ) {
         match present.values().find(|&&member| self.is_of(member, pid)) {
-            Some(&member) => self.change(member, parameters, since_ns),
-            None => drop(self.renumbered.insert(pid, (parameters, since_ns))),
+            Some(&member) => self.change(member, parameters, request),
+            None => drop(self.renumbered.insert(pid, (parameters, request))),
         }
     }
 
-    fn change(&mut self, member: usize, parameters: Parameters, since_ns: u64) {
+    fn change(&mut self, member: usize, parameters: Parameters, request: Request) {
+        let Request { since_ns, before, granted_at } = request;
         let has_messages = world(|w| w.host.has_steps());
         let of = &mut self.all[member];
         let present = of.wanted.map(|wanted| wanted.parameters).or(of.parameters);
@@ -326,14 +350,15 @@ impl Memberships {
             let next_at = of.last_release_at.map_or(u64::MAX, |at| at + period_ns);
             let before_at = of.wanted.map_or(u64::MAX, |wanted| wanted.clear_until_at);
             let clear_until_at = since_ns.min(next_at).min(before_at);
-            of.wanted = Some(Wanted { parameters, clear_until_at });
+            of.wanted = Some(Wanted { parameters, clear_until_at, granted_at });
             // Where a policy hears of a job, or of the end of a budget, by a message, it may do so after the change; the record of a
             // release, too, has the deadline that it finds then, while that of a postponement has the one of before.
-            if has_messages && !of.has_begun {
+            let is_on_its_way = has_messages && !of.has_begun;
+            // They are set before that is known: a job, or a budget, that has come since they were asked for may have either.
+            let is_either = of.told_at.is_some() && of.told_place >= before;
+            if is_on_its_way || is_either {
                 let told_at = of.told_at.unwrap_or(since_ns);
-                let clear_until_at = clear_until_at.min(told_at.saturating_sub(1));
-                of.wanted = Some(Wanted { parameters, clear_until_at });
-                self.is_unclear(member);
+                self.is_unclear_before(member, told_at);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::parts::{Class, QUEUE_LOCAL, QUEUE_LOCAL_ON, SLICE_INF, TaskId};
 use crate::raw::{MapDeclaration, Parameters};
-use crate::records::{Above, Moment, Note, Noted, Written};
+use crate::records::{Above, Moment, Note, Noted, Request, Written};
 use crate::world::{World, world};
 use laxity_kernel::rings::{RECORDS, Ring};
 
@@ -16,8 +16,22 @@ pub(crate) fn drain(w: &mut World) {
         let Some(at) = w.maps.ring(by) else { continue };
         // SAFETY: a ring of the host's, which stays where it is, and nothing else reads it.
         let ring = unsafe { Ring::at(at, RECORDS) };
-        ring.drain(|record| w.recorder.written.push(Written { by, record: *record }));
+        let called_at = w.cpus[by].called_at;
+        ring.drain(|record| w.recorder.written.push(Written { by, called_at, record: *record }));
     }
+}
+
+/// The host is called on this CPU: what it has written before is taken out.
+pub(crate) fn is_called(w: &mut World) {
+    drain(w);
+    let (here, now) = (w.here, w.now);
+    w.cpus[here].called_at = now;
+}
+
+/// A request to the host begins on that CPU.
+pub(crate) fn is_asked(w: &mut World, cpu: usize) {
+    drain(w);
+    (w.cpus[cpu].asked_at, w.cpus[cpu].asked_before) = (w.now, w.recorder.written.len());
 }
 
 /// The host is about to look up a value: what was written before is taken out, so that it stays in the order of writing.
@@ -39,8 +53,10 @@ pub(crate) fn before_update(map: &MapDeclaration, key: *const u8, value: *const 
             // SAFETY: that map has the parameters of threads by their numbers.
             let (pid, parameters) =
                 unsafe { (key.cast::<u32>().read_unaligned(), value.cast::<Parameters>().read_unaligned()) };
-            let since_ns = w.cpus[w.here].asked_at;
-            note(w, pid, Note::Granted(parameters, since_ns));
+            let c = &w.cpus[w.here];
+            let (since_ns, before) = (c.asked_at, c.asked_before);
+            let request = Request { since_ns, before, granted_at: w.now };
+            note(w, pid, Note::Granted(parameters, request));
         }
     });
 }

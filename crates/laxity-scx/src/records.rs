@@ -8,7 +8,19 @@ use laxity_kernel::rings::Record;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
     pub by: usize,
+    /// When the host was called there, in ns, which has written it then.
+    pub called_at: u64,
     pub record: Record,
+}
+
+/// A call that has asked the host for parameters, which it has got.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request {
+    /// When it has asked, in ns, and before which record, by its place in `written`.
+    pub since_ns: u64,
+    pub before: usize,
+    /// When it was known that it has them. They are set at some instant between these two.
+    pub granted_at: u64,
 }
 
 /// What the host does on a CPU between two records there.
@@ -16,8 +28,8 @@ pub(crate) struct Written {
 pub(crate) enum Note {
     /// It is about to look for a number for a thread.
     Admits,
-    /// A thread has these parameters, which the host was asked for since an instant, in ns.
-    Granted(Parameters, u64),
+    /// A thread has these parameters, as a call has asked for.
+    Granted(Parameters, Request),
     /// A thread that must not migrate is sent to its own CPU for a moment, wherever it should run: that one of `moments`.
     Moment(usize),
 }

@@ -7,7 +7,7 @@ use crate::parts::{
     Class, DEQ_SAVE, DEQ_SLEEP, ENQ_RESTORE, ENQ_WAKEUP, Lock, SLICE_DFL, State, TaskId, WAKE_FORK,
     WAKE_TTWU, Wait,
 };
-use crate::recorder::{is_handled, is_put_back, moment_ends, switches};
+use crate::recorder::{is_called, is_handled, is_put_back, moment_ends, switches};
 use crate::world::{resched, say, world};
 use crate::{dispatch, ext};
 
@@ -108,6 +108,7 @@ fn switched(prev: TaskId, next: TaskId) {
         w.tasks[next].set_prio();
         moment_ends(w, prev);
         switches(w, w.here, w.tasks[next].class);
+        is_called(w);
         w.host.table().switched
     });
     switched(false, raw(prev), raw(next));
