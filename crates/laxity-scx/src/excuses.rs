@@ -11,11 +11,12 @@
 //!    no job which never came.
 //! 6. A CPU has chosen a thread, which a call has in its hands before it gets there: the CPU is told when that is over.
 //! 7. What takes a CPU from a member without having been decided for is recorded when it has it, and not while the CPU switches.
+//! 8. A CPU has chosen a thread which leaves before it gets there: that is recorded, and then the CPU is asked to decide.
 
 use crate::memberships::{Membership, Memberships, Placed};
 use crate::parts::Instance;
 use crate::records::{Above, Moment, Recorder};
-use laxity_kernel::rings::{Kind, Record};
+use laxity_kernel::rings::{Kind, OVERDUE, Record};
 use laxity_kernel::schedule::Schedule;
 use laxity_oracle::{About, Activity, Cause, Oracle, Verdict, Violation};
 use laxity_trace::EventKind;
@@ -75,6 +76,9 @@ impl Excuses<'_> {
                 add(during, cpu, Cause::Switch, About::Task(task));
             }
         }
+        for (during, cpu) in self.not_yet_told() {
+            add(during, cpu, Cause::Switch, About::Cpu);
+        }
         let mut stopped_at = BTreeMap::new();
         let (mut decided_at, mut left_at) = (BTreeMap::new(), BTreeMap::new());
         for (written, of) in self.recorder.written.iter().zip(&self.memberships.of) {
@@ -129,7 +133,9 @@ impl Excuses<'_> {
                 present.insert(record.task, place);
                 if is(record, EventKind::Resume) {
                     running.insert(record.cpu, place);
-                    chosen.remove(&record.cpu);
+                    // Another one than was chosen: it has become a member while a class above had it there.
+                    let in_vain = chosen.remove(&record.cpu).filter(|&(_, other)| other != place);
+                    found.extend(in_vain.map(|(since, other)| ((since, record.time_ns), record.cpu, other)));
                 } else if is(record, EventKind::Preempt) {
                     running.remove(&record.cpu);
                 }
@@ -146,6 +152,39 @@ impl Excuses<'_> {
         }
         found.extend(chosen.into_iter().map(|(cpu, (since, place))| ((since, u64::MAX), cpu, place)));
         found
+    }
+
+    /// From when a member has left that a CPU had chosen until that CPU is asked to decide (8), and which CPU. One that is never asked,
+    /// or decides before, has no such excuse.
+    fn not_yet_told(&self) -> Vec<((u64, u64), u32)> {
+        let chosen = self.chosen_in_vain();
+        let mut found = Vec::new();
+        for (written, of) in self.recorder.written.iter().zip(&self.memberships.of) {
+            let left_at = written.record.time_ns;
+            let Some(left) = of.filter(|_| is(&written.record, EventKind::Leave)) else { continue };
+            for &((from_at, to_at), cpu, _) in chosen.iter().filter(|&&(.., place)| place == left) {
+                let asked_at = self.asked_at(cpu, left_at).filter(|&at| at < to_at && from_at <= left_at);
+                found.extend(asked_at.map(|at| ((left_at, at), cpu)));
+            }
+        }
+        found
+    }
+
+    /// When that CPU was asked to decide, at or after an instant.
+    fn asked_at(&self, cpu: u32, since_at: u64) -> Option<u64> {
+        let asks = |record: &&Record| {
+            is(record, EventKind::Ipi)
+                && record.cpu == cpu
+                && record.argument < OVERDUE
+                && record.argument2 >= since_at
+        };
+        self.recorder
+            .written
+            .iter()
+            .map(|written| &written.record)
+            .filter(asks)
+            .map(|record| record.argument2)
+            .min()
     }
 
     fn has(&self, cpu: u32) -> bool {
