@@ -69,6 +69,9 @@ SEC("syscall") int set_up(void *context)
 		if (c) {
 			c->instance = instance;
 			c->index = i;
+#ifdef LX_STEPS
+			c->caller = i == setup->config.dedicated_cpu ? lx_caller_behind(cpu) : i;
+#endif
 			c->running = LX_NONE;
 			c->reserve.period_ns = setup->reserve_period_ns;
 			c->reserve.runtime_ns = setup->reserve_runtime_ns;

@@ -10,7 +10,8 @@
  *                                                      +--- lock, step, unlock
  *
  * Interrupts are off all along: callbacks have them off, timers turn them off. A CPU that is none of the instance's has a
- * number of its own behind the others, for its list and its operation (push_pull.h, "assumptions").
+ * number of its own behind the others, for its list and its operation (push_pull.h, "assumptions"). So has a dedicated CPU for what it
+ * says outside serve.h: another one may serve in its place just then, with its list and all that belongs to the dedicated processor.
  *
  * A lock that cannot be had within the kernel's time limit is tried again. One that cannot be had at all ends the scheduler:
  * without it an event would be lost.
@@ -266,13 +267,19 @@ static __always_inline void lx_invoke(struct lx_instance *in, struct lx_host_cpu
 	lx_carry_out(instance, c->index, now);
 }
 
+/* The number behind all others of a CPU, by the kernel's number. */
+static __always_inline u32 lx_caller_behind(u32 cpu)
+{
+	return LX_CPUS_MAX / 2 + cpu % (LX_CPUS_MAX / 2);
+}
+
 /* The CPU's number for its list and its operation: its own, or one behind all others. */
 static __always_inline u32 lx_caller(u32 instance)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 
-	return c && c->instance == instance ? c->index : LX_CPUS_MAX / 2 + cpu % (LX_CPUS_MAX / 2);
+	return c && c->instance == instance ? c->caller : lx_caller_behind(cpu);
 }
 
 /* A task that the policy knows to sleep is runnable again: passes the events that follow to the policy. */

@@ -141,6 +141,11 @@ struct lx_host_cpu {
 	/* One had it last; one waits in the queue for them, or may. */
 	u32 ran_bound;
 	u32 bound_waits;
+#ifdef LX_STEPS
+	/* Its number for the list and the operation of what it says by itself (many_locks.h). */
+	u32 caller;
+	u32 reserved;
+#endif
 #ifdef LX_SERVERS
 	/* Under the lock of its instance. */
 	struct lx_server server;
