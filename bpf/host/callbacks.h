@@ -288,15 +288,6 @@ static __always_inline void lx_serve_as_it_runs(struct lx_instance *in, struct l
 	}
 }
 
-/*
- * Whether the task, which was set aside here and goes on, has its job behind it still: it has yielded, or what this CPU has decided for is
- * another one. A call on another CPU that changes its scheduling may come before it leaves.
- */
-static __always_inline bool lx_is_still_over(struct lx_instance *in, struct lx_host_cpu *c, u32 index)
-{
-	return c->over && (LX_READ(lx_slot(in, index)->yielded) || LX_READ(lx_cpu(&in->state, c->index)->scheduled) != index);
-}
-
 void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 {
 	u32 cpu = scx_bpf_task_cpu(p);

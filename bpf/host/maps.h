@@ -122,7 +122,7 @@ struct lx_host_cpu {
 	/* When the last decision ended. `awaited`: the task that it chose, until that runs; then LX_NONE. */
 	u64 decided_at;
 	u32 awaited;
-	/* The task that has stopped here last and given the CPU to no other yet, or LX_NONE: a call that changes its scheduling goes on with it. */
+	/* The task that has stopped here last and may go on without a switch, as after a call that changes its scheduling; or LX_NONE. */
 	u32 set_aside;
 	/* The instant that the budget timer was last set to; 0: it has gone off. */
 	u64 budget_due_at;

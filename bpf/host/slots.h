@@ -79,6 +79,15 @@ static __always_inline void lx_charge_until(struct lx_instance *in, struct lx_ho
 }
 
 /*
+ * Whether the task, which was set aside here and goes on, has its job behind it still: it has yielded, or what this CPU has decided for is
+ * another one. A call on another CPU that changes its scheduling may come before it leaves.
+ */
+static __always_inline bool lx_is_still_over(struct lx_instance *in, struct lx_host_cpu *c, u32 index)
+{
+	return c->over && (LX_READ(lx_slot(in, index)->yielded) || LX_READ(lx_cpu(&in->state, c->index)->scheduled) != index);
+}
+
+/*
  * The synchronous release: when the job arrives that follows the first yield, if user space has said so (maps.h). That job is
  * number 1, however often the task has blocked before.
  */
