@@ -38,11 +38,17 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
  */
 static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
 {
+	u64 due_at;
+
 	(void)map;
 	lx_kick_cpu(*key);
-	/* Until the kick, and no gap. One that was set anew while this was on its way has yet to go off. */
+	/*
+	 * Until the kick, and no gap. One that was set anew while this was on its way has yet to go off, also where its CPU does so just now:
+	 * after a call that changes the scheduling of what runs there, the timer is on the caller's CPU.
+	 */
+	due_at = LX_READ(c->budget_due_at);
 	if (lx_trace_budget_overdue(c, *key, bpf_ktime_get_ns()))
-		c->budget_due_at = 0;
+		__sync_val_compare_and_swap(&c->budget_due_at, due_at, 0);
 	return 0;
 }
 
