@@ -2,7 +2,8 @@
 //! before the first one leaves; here threads enter and leave all the time.
 //!
 //! 1. A thread that must not migrate, as it has a program of BPF called, is left where it is for a moment: the one that enters. And a call
-//!    that sets a thread's scheduling or its CPUs has it in its hands for a moment.
+//!    that sets a thread's scheduling or its CPUs has it in its hands for a moment. What was fetched behind a thread that then rose to a
+//!    class above runs there when that has left, before the CPU decides.
 //! 2. What becomes a member while it runs goes on until its CPU, which is asked to decide, has taken it off.
 //! 3. Threads are woken up by CPUs of other instances.
 //! 4. Classes above may have all CPUs of an instance, and none is left for what is due. The stopper, which belongs to its CPU, is not

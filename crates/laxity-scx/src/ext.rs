@@ -10,7 +10,7 @@ use crate::parts::{
     SLICE_DFL, SLICE_INF, TaskId, Wait,
 };
 use crate::raw::{Ops, TaskStruct};
-use crate::recorder::is_called;
+use crate::recorder::{is_called, runs_unasked};
 use crate::world::{say, world};
 
 pub(crate) fn ops() -> &'static Ops {
@@ -207,6 +207,9 @@ fn switch_class(cpu: usize, next: TaskId) {
 pub(crate) fn set_next(cpu: usize, task: TaskId) {
     if world(|w| w.tasks[task].is_queued()) {
         ops_dequeue(task, 0);
+        if world(|w| w.tasks[task].is_behind_risen) {
+            world(|w| runs_unasked(w, task));
+        }
         dispatch_dequeue(task);
     }
     world(|w| w.cpus[cpu].charged_at = w.now);

@@ -78,6 +78,16 @@ pub(crate) fn is_sent(w: &mut World, task: TaskId, queue: u64, slice_ns: u64) {
 
 /// A system call has the thread in its hands: no CPU that should run it finds it until it is put back. That moment, by its number.
 pub(crate) fn is_handled(w: &mut World, task: TaskId) -> usize {
+    moment_begins(w, task)
+}
+
+/// It comes out of a CPU's own queue, where it was left behind a thread that had risen to a class above (`schedule.rs`): it runs there
+/// until the CPU decides, whatever the host has decided for since.
+pub(crate) fn runs_unasked(w: &mut World, task: TaskId) {
+    moment_begins(w, task);
+}
+
+fn moment_begins(w: &mut World, task: TaskId) -> usize {
     let (cpu, from_ns, pid) = (w.tasks[task].cpu, w.now, w.tasks[task].raw.pid.unsigned_abs());
     let moment = w.recorder.moments.len();
     w.recorder.moments.push(Moment { task, cpu, from_ns, to_ns: None });
