@@ -231,6 +231,15 @@ fn calls_of(command: &str, files: &Files, names: &mut Names) -> Option<Vec<Call>
             call(&[&files.bad[3], &"--out", &"out/bad"]),
             call(&[missing]),
             call(&[&name]),
+            call(&[study, &"--shard", &"1/1", &"--out", &"out/shards"]),
+            call(&[study, &"--shard", &name]),
+            call(&[study, &"--slurm", &"--out", &"out/jobs"]),
+        ],
+        "study merge" => vec![
+            call(&[study, &"--out", &"out/shards"]),
+            call(&[study, missing]),
+            call(&[missing]),
+            call(&[&name]),
         ],
         "study overheads" | "study schedules" => {
             vec![call(&[&"--schedulers", &name]), call(&[&"--cpus", &name])]

@@ -7,6 +7,7 @@ mod patience;
 use calls::{json, json_file, prints, text, utf8};
 use host::{kill, laxity, output, wait_until, words};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -149,7 +150,7 @@ fn a_shard_says_what_it_has_and_a_merge_what_it_lacks() {
     assert!(words(&ended).is_empty() && text(&ended.stdout).contains("byte for byte"), "{}", words(&ended));
 }
 
-/// Does at once what it is to submit, and lets the second shard fail at first.
+/// Does at once what it is to submit, and lets the second shard fail at first, or always.
 const SBATCH: &str = r#"#!/bin/sh
 array= script= mode= failed=
 for word in "$@"; do
@@ -162,7 +163,7 @@ done
 echo "$mode $failed" >>"$HERE/submitted"
 if [ "$mode" = shard ]; then
     for task in $(seq "$array"); do
-        [ "$task" = 2 ] && [ ! -e "$HERE/failed" ] && touch "$HERE/failed" && continue
+        [ "$task" = 2 ] && [ ! -e "$HERE/failed" ] && touch "$HERE/$FAILED" && continue
         SLURM_ARRAY_TASK_ID=$task sh "$script" shard >&2 || exit
     done
 else
@@ -171,9 +172,44 @@ fi
 echo 17
 "#;
 
+impl Place {
+    /// Runs a script that submits jobs; the second shard fails once where this is `failed`, else always. Which jobs
+    /// there were, and what those that merge have said.
+    fn submitted(&self, script: &Path, failed: &str) -> (String, String) {
+        let bin = self.path("bin");
+        fs::create_dir(&bin).expect("a directory");
+        fs::write(bin.join("sbatch"), SBATCH).expect("writes");
+        fs::set_permissions(bin.join("sbatch"), fs::Permissions::from_mode(0o755)).expect("may run");
+        let path = format!("{}:{}", utf8(&bin), std::env::var("PATH").expect("a path"));
+        let mut shell = std::process::Command::new("sh");
+        shell.arg(script).env("PATH", path).env("HERE", self.0.path()).env("FAILED", failed).current_dir("/");
+        let ended = shell.output().expect("a shell");
+        assert!(ended.status.success(), "{}", words(&ended));
+        let read = |name: &str| fs::read_to_string(self.path(name)).expect("what jobs leave");
+        (read("submitted"), read("merge.log"))
+    }
+}
+
+#[test]
+fn jobs_of_slurm_give_up_after_three_tries() {
+    let place = Place::new();
+    let (code, _, said) = place.ends("study.toml --sets 9 -o out --slurm");
+    assert_eq!(code, Some(0), "{said}");
+    fs::write(place.path("out/slurm/shards"), "3\n").expect("writes");
+    let (jobs, log) = place.submitted(&place.path("out/slurm/submit"), "never");
+    assert_eq!(jobs, "shard \nmerge 0\nshard \nmerge 1\nshard \nmerge 2\n");
+    let command = format!(
+        "study {} --sets 9 -o {} --shard I/3",
+        utf8(&place.path("study.toml")),
+        utf8(&place.path("out"))
+    );
+    assert!(log.contains("1 shard missing: 2/3") && log.contains(&command), "{log}");
+    let journal = fs::read_to_string(place.path("out/shards/3-of-3/points.jsonl")).expect("the rest goes on");
+    assert!(!journal.is_empty());
+}
+
 #[test]
 fn jobs_of_slurm_judge_merge_and_try_again() {
-    use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
     let study = place.path("study.toml");
     prints(&["study", utf8(&study), "--sets", "40", "-o", utf8(&place.path("whole"))]);
@@ -190,23 +226,10 @@ fn jobs_of_slurm_judge_merge_and_try_again() {
     fs::write(&count, "3\n").expect("writes");
     let own = written.replace("#SBATCH --requeue", "#SBATCH --partition=mine");
     fs::write(&script, &own).expect("writes");
-    let bin = place.path("bin");
-    fs::create_dir(&bin).expect("a directory");
-    fs::write(bin.join("sbatch"), SBATCH).expect("writes");
-    fs::set_permissions(bin.join("sbatch"), fs::Permissions::from_mode(0o755)).expect("may run");
-    let path = format!("{}:{}", utf8(&bin), std::env::var("PATH").expect("a path"));
-    let submitted = std::process::Command::new("sh")
-        .arg(&script)
-        .env("PATH", path)
-        .env("HERE", place.0.path())
-        .current_dir("/")
-        .output()
-        .expect("a shell");
-    let log = fs::read_to_string(place.path("merge.log")).expect("what merging says");
-    assert!(submitted.status.success() && log.contains("complete: "), "{}\n{log}", words(&submitted));
+    let (jobs, log) = place.submitted(&script, "failed");
+    assert!(log.contains("complete: "), "{log}");
     assert!(log.contains("1 shard not finished: 2/3") || log.contains("1 shard missing: 2/3"), "{log}");
     assert_eq!(left(&place.path("it's")), left(&place.path("whole")));
-    let jobs = fs::read_to_string(place.path("submitted")).expect("jobs");
     assert!(jobs.starts_with("shard \nmerge 0\nshard \nmerge 1\nshard \nmerge 0\n"), "{jobs}");
     assert_eq!(fs::read_to_string(&script).expect("a script"), own, "what was changed stays");
     let answer = json(&place.ends("study.toml --sets 40 -o again --slurm --json").1);

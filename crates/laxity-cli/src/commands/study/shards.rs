@@ -29,8 +29,10 @@ up: then `merge` says so, and the same calls of the shards judge what is left, u
 Exit codes: 0 the study is complete; 1 shards have further sets to judge; 2 usage or input, such as a shard that is missing.
 
 Examples:
+  # of the shards in fig8a/shards/
   laxity study merge studies/cerqueira2014-fig8a.toml -o fig8a
-  laxity study merge studies/cerqueira2014-fig8a.toml from-here/shards/1-of-2 from-there/shards/2-of-2 -o fig8a")]
+  # of shards that were judged elsewhere
+  laxity study merge my.toml one/shards/1-of-2 two/shards/2-of-2 -o all")]
 pub struct MergeArguments {
     /// The study: TOML or JSON; - for standard input
     #[arg(value_name = "FILE")]

@@ -54,7 +54,8 @@ merge)
         if [ "$failed" -lt 3 ]; then
             submit "$failed"
         else
-            echo "given up after three tries: shard-I.log of a shard that is not finished says why" >&2
+            echo "given up after three tries: $out/slurm/shard-I.log says why shard I failed; by hand it is" >&2
+            echo "  $laxity study $study@CHANGES@ -o $out --shard I/$shards" >&2
         fi
         exit "$code"
         ;;
