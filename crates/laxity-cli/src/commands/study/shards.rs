@@ -89,7 +89,7 @@ pub fn judged(
         ))?;
         let command =
             format!("laxity study merge {}{} -o {}", file.shown(), changes.words(), directory.shown());
-        output::say(format_args!("when all {} shards are: {command}", shard.of()));
+        output::note(format_args!("when all {} shards are: {command}", shard.of()));
     }
     if computed.complete {
         return Ok(ExitCode::SUCCESS);

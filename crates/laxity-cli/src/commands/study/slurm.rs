@@ -85,7 +85,7 @@ pub fn write_job(
         )
     });
     output::print(&format!("{}: {}{estimated}\n", script.shown(), plural(shards, "shard")))?;
-    output::say(format_args!("on the cluster, where this path is the same: sh {}", script.shown()));
+    output::note(format_args!("on the cluster, where this path is the same: sh {}", script.shown()));
     Ok(ExitCode::SUCCESS)
 }
 
