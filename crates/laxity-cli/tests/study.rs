@@ -4,7 +4,7 @@ mod calls;
 mod host;
 mod patience;
 
-use calls::{json, json_file, prints, text, utf8};
+use calls::{json, json_file, left_by_study as left, prints, text, utf8};
 use host::{kill, laxity, output, wait_until, words};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,21 +45,6 @@ fn written(folder: &Path, text: &str) -> PathBuf {
     let file = folder.join("small.toml");
     fs::write(&file, text).expect("writes");
     file
-}
-
-/// All that a study leaves but for the time and the command in its manifest, and the order of its journal.
-fn left(directory: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
-    for folder in [directory.to_path_buf(), directory.join("plots")] {
-        for entry in fs::read_dir(&folder).expect("a directory").flatten() {
-            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-            if path.is_file() && name != "points.jsonl" && name != "manifest.json" {
-                files.push((name, fs::read(&path).expect("reads")));
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod calls;
 mod host;
 mod patience;
 
-use calls::{json, json_file, prints, text, utf8};
+use calls::{json, json_file, left_by_study as left, prints, text, utf8};
 use host::{kill, laxity, output, wait_until, words};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -82,22 +82,6 @@ impl Place {
         }
         panic!("a study without end");
     }
-}
-
-/// The tables, figures and page.
-fn left(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files = Vec::new();
-    for folder in [directory.to_path_buf(), directory.join("plots")] {
-        for entry in fs::read_dir(&folder).expect("a directory").flatten() {
-            let path = entry.path();
-            let name = path.strip_prefix(directory).expect("is below").to_path_buf();
-            if path.is_file() && !["points.jsonl", "manifest.json"].contains(&utf8(&name)) {
-                files.push((name, fs::read(&path).expect("reads")));
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 #[test]

@@ -157,18 +157,18 @@ fn shard_with<S: Sampler>(
     let (sets, none) = (study.outline.sets, study.tally_of_none());
     Journal::begin(directory, description)?;
     let known = Journal::points(directory, description, |_, tally| study.is_whole(tally))?;
-    let (mut journal, mut points) = Journal::open(
+    let (mut journal, mut kept) = Journal::open(
         &shard_directory(directory, shard),
         &described_shard(description, shard),
         |point, tally| study.is_of(tally, shard.sets(point, sets)),
     )?;
     let round = next_round(study, &known).into_iter().filter(|&point| shard.sets(point, sets) > 0);
-    let (made, open): (Vec<Point>, Vec<Point>) = round.partition(|point| points.contains_key(point));
+    let (made, open): (Vec<Point>, Vec<Point>) = round.partition(|point| kept.contains_key(point));
     let sets_of = |points: &[Point]| points.iter().map(|&point| shard.sets(point, sets)).sum::<u64>();
     let before = sets_of(&made);
     [&progress.judged, &progress.before].into_iter().for_each(|count| count.store(before, SeqCst));
     progress.planned.store(before + sets_of(&open), SeqCst);
-    points.retain(|point, _| made.contains(point));
+    let mut points: Points = made.iter().filter_map(|point| kept.remove_entry(point)).collect();
     let control = Control { threads, none: &none, stop, judged: &progress.judged };
     let complete = judge_points(
         &open,

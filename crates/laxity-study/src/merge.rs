@@ -8,6 +8,7 @@ use crate::journal::{Journal, Point, Points, described};
 use crate::shard::{SHARD, SHARDS, Shard, described_shard};
 use crate::study::Study;
 use laxity_model::{Diagnostic, Result, ShownPath as _, plural};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
@@ -30,7 +31,7 @@ pub fn merge(study: &Study, directory: &Path, shards: &[PathBuf]) -> Result<Comp
     let known = Journal::points(directory, &description, |_, tally| study.is_whole(tally))?;
     let round = next_round(study, &known);
     let found = found(directory, shards)?;
-    let sums = sums(study, &round, &found)?;
+    let sums = sums((study, &description), &round, &found)?;
     let (mut journal, mut points) = Journal::open(directory, &description, |_, tally| study.is_whole(tally))?;
     for (point, tally) in sums {
         // Another merger may have been here meanwhile, and has come to the same.
@@ -105,12 +106,16 @@ fn shard_of(path: &Path) -> Result<Shard> {
 }
 
 /// The sums of all shards at these points.
-fn sums(study: &Study, round: &[Point], shards: &BTreeMap<Shard, PathBuf>) -> Result<Points> {
+fn sums(
+    (study, description): (&Study, &Value),
+    round: &[Point],
+    shards: &BTreeMap<Shard, PathBuf>,
+) -> Result<Points> {
     let sets = study.outline.sets;
     let mut sums: Points = round.iter().map(|&point| (point, study.tally_of_none())).collect();
     let mut open = Vec::new();
     for (&shard, path) in shards {
-        let own = described_shard(&study.description(), shard);
+        let own = described_shard(description, shard);
         let is_whole = |point, tally: &_| study.is_of(tally, shard.sets(point, sets));
         let points = Journal::points(path, &own, is_whole)?;
         for (point, sum) in &mut sums {

@@ -63,3 +63,18 @@ pub fn with_machines_watched(
     }
     Some(ended)
 }
+
+/// All that a study leaves but for the time and the command in its manifest, and the order of its journal.
+pub fn left_by_study(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for folder in [directory.to_path_buf(), directory.join("plots")] {
+        for entry in fs::read_dir(&folder).expect("a directory").flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if path.is_file() && name != "points.jsonl" && name != "manifest.json" {
+                files.push((name, fs::read(&path).expect("reads")));
+            }
+        }
+    }
+    files.sort();
+    files
+}
