@@ -67,7 +67,7 @@ impl Cli {
     }
 
     /// Errors quote the command line: they are those of the same words as they are shown.
-    fn of_words(words: impl Iterator<Item = OsString>) -> clap::error::Result<Cli> {
+    pub fn of_words(words: impl Iterator<Item = OsString>) -> clap::error::Result<Cli> {
         let words: Vec<OsString> = words.collect();
         let shown: Vec<OsString> =
             words.iter().map(|word| OsString::from(word.shown().to_string())).collect();

@@ -11,9 +11,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 /// The system's allocator, which always has memory or does not return.
 pub struct OrEnd;
 
-#[global_allocator]
-static ALLOCATOR: OrEnd = OrEnd;
-
 // SAFETY: everything is the system's allocator, called as this one is; null is never returned.
 unsafe impl GlobalAlloc for OrEnd {
     #[inline]

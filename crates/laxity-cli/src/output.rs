@@ -1,5 +1,6 @@
 //! Standard output: data for other programs, whole or not at all.
 
+use crate::call;
 use crate::tables::wrapped;
 use laxity_model::{Diagnostic, Failure, Result, ShownPath as _, shown_lines, shown_message};
 use laxity_trace::VerdictState;
@@ -29,12 +30,12 @@ pub fn set_verbosity(quiet: bool, verbose: bool) {
 
 /// `--quiet`: no progress, and no words on what was written.
 pub fn quiet() -> bool {
-    SAID.get().is_some_and(|&(quiet, _)| quiet)
+    call::verbosity().or_else(|| SAID.get().copied()).is_some_and(|(quiet, _)| quiet)
 }
 
 /// `--verbose`: evidence that a first reader can do without is shown, too.
 pub fn verbose() -> bool {
-    SAID.get().is_some_and(|&(_, verbose)| verbose)
+    call::verbosity().or_else(|| SAID.get().copied()).is_some_and(|(_, verbose)| verbose)
 }
 
 /// Whether a note on a placement is shown: how the integer program came to it is evidence.
@@ -44,7 +45,7 @@ pub fn shows(note: &str) -> bool {
 
 /// Says what went well, such as where something was written, unless `--quiet` forbids it.
 pub fn note(words: impl std::fmt::Display) {
-    if !quiet() {
+    if !quiet() && !call::takes_note(&words) {
         say(words);
     }
 }
@@ -52,17 +53,24 @@ pub fn note(words: impl std::fmt::Display) {
 /// Says something on standard error: a line, or one with more lines quoted below it. A reader that left, or a full disk
 /// behind it, must not end a run.
 pub fn say(words: impl std::fmt::Display) {
-    to_standard_error(&shown_message(&words.to_string()));
+    if !call::takes_warning(&words) {
+        to_standard_error(&shown_message(&words.to_string()));
+    }
 }
 
 /// Says several lines on standard error, each as it is.
 pub fn say_lines(text: &str) {
-    to_standard_error(&shown_lines(text));
+    if !call::takes_warning(&text) {
+        to_standard_error(&shown_lines(text));
+    }
 }
 
 /// Says what is wrong, and the way out; the first word in red on a terminal that wants colours.
 pub fn say_error(error: &Diagnostic) {
     let words = error.to_string();
+    if call::takes_warning(&words) {
+        return;
+    }
     match words.strip_prefix("error:").filter(|_| colors(&std::io::stderr())) {
         Some(rest) => to_standard_error(&format!("\u{1b}[1;31merror:\u{1b}[0m{rest}")),
         None => to_standard_error(&words),
@@ -103,6 +111,9 @@ pub fn colors(stream: &impl IsTerminal) -> bool {
 
 /// Whether words may have symbols beyond ASCII: as the locale says.
 pub fn utf8() -> bool {
+    if call::is_within() {
+        return true;
+    }
     static UTF8: OnceLock<bool> = OnceLock::new();
     *UTF8.get_or_init(laxity_report::locale_is_utf8)
 }
@@ -142,7 +153,7 @@ pub fn print(text: &str) -> Result<()> {
         Some(width) => sentences_wrapped(text, usize::from(width)),
         None => text.to_owned(),
     };
-    print_data(&in_locale(&shown_lines(&text)))
+    print_words(&in_locale(&shown_lines(&text)))
 }
 
 /// Breaks lines of prose that are too long between words. Rows of tables and what is aligned begin with a space or have two in a row.
@@ -160,11 +171,19 @@ fn sentences_wrapped(text: &str, width: usize) -> String {
 
 /// The same for text that laxity has given colours: every name in it was escaped before them.
 pub fn print_coloured(text: &str) -> Result<()> {
-    print_data(&in_locale(&coloured(text)))
+    print_words(&in_locale(&coloured(text)))
+}
+
+/// Writes words to standard output.
+fn print_words(text: &str) -> Result<()> {
+    if call::takes_text(text) { Ok(()) } else { print_data(text) }
 }
 
 /// Writes data for other programs to standard output, as it is. A reader that left (`| head`) is no error.
 pub fn print_data(text: &str) -> Result<()> {
+    if call::takes_data(text) {
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(|error| cannot_print(&error)).or_else(|why| why.map_or(Ok(()), Err))
@@ -179,6 +198,9 @@ pub fn cannot_print(error: &std::io::Error) -> Option<Diagnostic> {
 
 /// Columns of the terminal behind standard output, if it is one; else those that the variable `COLUMNS` says, if any.
 pub fn columns() -> Option<u16> {
+    if call::is_within() {
+        return None;
+    }
     let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
     let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     terminal.filter(|&width| width > 0).or_else(said).filter(|&width| width > 0)
@@ -189,9 +211,17 @@ pub fn width() -> u16 {
     columns().unwrap_or(WIDTH)
 }
 
-/// Writes an answer to standard output: as JSON, or as text.
+/// Writes an answer to standard output: as JSON, or as text. Within another program, as both.
 pub fn answer(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
-    if json { print_json(value) } else { print(&text()) }
+    if json {
+        print_json(value)?;
+    }
+    if wants_text(json) { print(&text()) } else { Ok(()) }
+}
+
+/// Whether an answer is wanted in words: not beside JSON, but within another program, which gets both.
+pub fn wants_text(json: bool) -> bool {
+    !json || call::is_within()
 }
 
 /// Writes one JSON document to standard output.

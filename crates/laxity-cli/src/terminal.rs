@@ -1,5 +1,6 @@
 //! What the library tells, on standard error: notes, and progress as a bar on a terminal or a line per step elsewhere.
 
+use crate::call;
 use crate::output;
 use crate::shipped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,13 +16,13 @@ const SILENCE: Duration = Duration::from_millis(700);
 /// How often a simulation has a line where there is no terminal.
 const LINES: Duration = Duration::from_secs(10);
 
-/// This program as the library sees it: with progress, unless `--quiet` forbids it.
+/// This program as the library sees it: with progress, unless `--quiet` forbids it. Within another program, that one.
 pub fn caller() -> Caller {
-    Caller {
-        observer: Arc::new(Terminal { progress: !output::quiet() }),
-        version: shipped::VERSION.to_owned(),
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
-    }
+    let (observer, command) = call::caller().unwrap_or_else(|| {
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        (Arc::new(Terminal { progress: !output::quiet() }), words.collect())
+    });
+    Caller { observer, version: shipped::VERSION.to_owned(), command }
 }
 
 /// Standard error.

@@ -59,9 +59,9 @@ pub use divisor::gcd;
 pub use fifo::FIFO_LEVELS;
 pub use file::{
     DirectoryLock, DocumentEntries, DocumentKind, Draft, Existing, Exported, Imported, Incomplete,
-    OutputDirectory, OutputFile, STANDARD, WalkKind, WalkRates, cannot_write, check_writable, is_begun,
-    json_in_plain_words, name_of, platform_schema, read_file, read_platform, read_schema, read_task_set,
-    read_task_set_as, remove_at, task_set_schema, write_file, written_schema,
+    OutputDirectory, OutputFile, STANDARD, TaskRow, WalkKind, WalkRates, cannot_write, check_writable,
+    is_begun, json_in_plain_words, name_of, platform_schema, read_file, read_platform, read_schema,
+    read_task_set, read_task_set_as, remove_at, task_set_schema, write_file, written_schema,
 };
 pub use interference::Interference;
 pub use linux::{FOREIGN_LISTED, Fair, ForeignProgram, LinuxScheduler, Slice};

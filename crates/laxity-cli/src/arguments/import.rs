@@ -1,9 +1,9 @@
 //! How files of other tools are read.
 
-use crate::{shipped, terminal};
+use crate::{call, shipped, terminal};
 use clap::Args;
 use laxity_lab::files::{Answer, Reading};
-use laxity_model::{Incomplete, Result, TaskSet};
+use laxity_model::{Diagnostic, Incomplete, Result, TaskSet};
 use std::path::{Path, PathBuf};
 
 /// What happens to what a file says and a task set cannot.
@@ -20,12 +20,23 @@ pub struct ImportArguments {
 impl ImportArguments {
     /// Reads task sets, saying on standard error what their formats could not carry. Those of one name are numbered.
     pub fn read_sets(self, paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
+        if let [path] = paths
+            && let Some(sets) = call::sets_given(path)
+        {
+            return Ok(sets);
+        }
         self.with(|reading| reading.sets(paths))
     }
 
     /// Reads one.
     pub fn read_set(self, path: &Path) -> Result<TaskSet> {
-        self.with(|reading| reading.set(path))
+        match call::sets_given(path) {
+            None => self.with(|reading| reading.set(path)),
+            Some(sets) => <[TaskSet; 1]>::try_from(sets).map(|[set]| set).map_err(|sets| {
+                Diagnostic::usage(format!("{} task sets are given", sets.len()))
+                    .hint("this command takes one")
+            }),
+        }
     }
 
     /// Says what files are.

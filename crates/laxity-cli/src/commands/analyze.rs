@@ -179,7 +179,8 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
     test_name(text).map_err(worded)
 }
 
-pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
+/// What is proven, and of which sets.
+pub fn proven(arguments: &AnalyzeArguments) -> Result<(Answer, Vec<TaskSet>)> {
     let interrupt = interrupt::flag()?;
     let sets = arguments.import.read_sets(&arguments.sets)?;
     check_write(arguments, &sets)?;
@@ -203,6 +204,11 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
         interrupted: answers.len() < cases.count() || interrupt.load(SeqCst),
         schedulers: answers,
     };
+    Ok((answer, sets))
+}
+
+pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
+    let (answer, sets) = proven(arguments)?;
     arguments.written.answer(arguments.json, &answer, || text::text(&answer, &sets))?;
     if answer.interrupted {
         return Ok(output::interrupted(": what was analysed until then is in the answer"));
@@ -214,7 +220,7 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
         let not = if proven { "" } else { ", which are not proven" };
         output::note(format_args!("these are the places of {}{not}", chosen.scheduler));
     }
-    Ok(output::verdict(all_proven(&answer, settings.guarantee.into())))
+    Ok(output::verdict(all_proven(&answer, answer.guarantee)))
 }
 
 /// Refuses what cannot be written before anything is judged.

@@ -36,9 +36,11 @@ pub struct CheckArguments {
 
 pub fn check(arguments: &CheckArguments) -> Result<ExitCode> {
     let answer = arguments.import.check(&arguments.files);
-    match arguments.json {
-        true => output::print_json(&answer)?,
-        false => answer.files.iter().try_for_each(tell)?,
+    if arguments.json {
+        output::print_json(&answer)?;
+    }
+    if output::wants_text(arguments.json) {
+        answer.files.iter().try_for_each(tell)?;
     }
     Ok(if answer.valid { ExitCode::SUCCESS } else { ExitCode::from(Failure::Usage.exit_code()) })
 }

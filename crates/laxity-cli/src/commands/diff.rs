@@ -44,7 +44,8 @@ pub fn diff(arguments: &DiffArguments) -> Result<ExitCode> {
     let difference = Difference::of_digests(both)?;
     if arguments.json {
         output::print_json(&difference)?;
-    } else {
+    }
+    if output::wants_text(arguments.json) {
         report::print_styled(|style| difference.text(style))?;
     }
     Ok(output::verdict(!difference.worse))

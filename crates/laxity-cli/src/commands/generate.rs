@@ -2,6 +2,7 @@
 
 use crate::arguments::whole;
 use crate::output::{self, JsonArray};
+use crate::{call, interrupt};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use laxity_generate::lelli2012::{GRID, GRID_SUMMARY};
 use laxity_generate::{
@@ -163,7 +164,20 @@ fn output_arguments(command: Command, count: &'static str) -> Command {
     ])
 }
 
+/// Hands the sets to the program that calls.
+fn hand_back(arguments: &GenerateArguments) -> Result<ExitCode> {
+    let interrupt = interrupt::flag()?;
+    for_each_set(arguments, &mut |set| {
+        call::takes_set(set.clone());
+        laxity_lab::check_interrupt(interrupt, "the sets are not complete")
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
 pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
+    if arguments.out.as_deref().is_some_and(call::is_in_memory) {
+        return hand_back(arguments);
+    }
     let single = arguments.generator != GRID && arguments.count == 1;
     let existing = Existing::forced(arguments.force);
     let out = arguments.out.as_deref().filter(|path| *path != Path::new(STANDARD));

@@ -2,7 +2,7 @@
 
 use crate::arguments::ReportArguments;
 use crate::views::{Shown, Views, heading_of, rows};
-use crate::{output, overheads_text, terminal};
+use crate::{call, output, overheads_text, terminal};
 use laxity_lab::report::{Answer, Published};
 use laxity_lab::verification::{chosen, without_events};
 use laxity_lab::{overheads, simulation};
@@ -70,11 +70,10 @@ fn look(arguments: &ReportArguments, views: &Views<'_>) -> Result<ExitCode> {
 
 /// Writes the answer to standard output.
 pub fn print(report: &Report<'_>, verdicts: &[(u32, Verdict)], json: bool, tables: bool) -> Result<()> {
-    match (json, tables) {
-        (true, _) => output::print_json(&Answer::of(report, verdicts)),
-        (false, true) => print_styled(|style| report.text(style)),
-        (false, false) => Ok(()),
+    if json {
+        output::print_json(&Answer::of(report, verdicts))?;
     }
+    if tables && output::wants_text(json) { print_styled(|style| report.text(style)) } else { Ok(()) }
 }
 
 /// Writes the report into the directory, with what the oracles said, and the answer to standard output.
@@ -88,7 +87,8 @@ pub fn publish<'a>(
     let mut published = Published::of(directory, report, verdicts, &*terminal::caller().observer)?;
     if json {
         output::print_data(&published.text)?;
-    } else if tables {
+    }
+    if tables && output::wants_text(json) {
         print_styled(|style| published.report.text(style))?;
         output::print(&overheads_text::of_runs(&published.overheads))?;
     }
@@ -108,11 +108,11 @@ pub fn print_styled(text: impl Fn(TextStyle) -> String) -> Result<()> {
 }
 
 fn style() -> TextStyle {
-    let terminal = std::io::stdout().is_terminal();
+    let terminal = std::io::stdout().is_terminal() && !call::is_within();
     TextStyle {
         width: output::columns(),
         borders: terminal,
-        color: output::colors(&std::io::stdout()),
+        color: terminal && output::colors(&std::io::stdout()),
         ascii: !output::utf8(),
         verbose: output::verbose(),
     }

@@ -173,7 +173,7 @@ fn publish(finished: &mut Finished, arguments: &SimulateArguments, sets: &[TaskS
             all_clean(report.summary())
         }
     };
-    if !arguments.json {
+    if output::wants_text(arguments.json) {
         below_servers(finished, sets, tables)?;
         verdicts(finished, sets, tables)?;
     }

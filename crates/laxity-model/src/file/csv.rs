@@ -11,8 +11,48 @@ use crate::task_set::TASKS_MAX;
 use crate::{Arrival, Diagnostic, Duration, Result, Task, TaskKind, TaskSet, WorkingSet, closest, plural};
 use csv::{ReaderBuilder, StringRecord, Trim, Writer};
 
-const COLUMNS: [&str; 6] = ["name", "wcet_ns", "period_ns", "deadline_ns", "phase_ns", "wss_bytes"];
+const COLUMNS: [&str; 6] = TaskRow::COLUMNS;
 const REQUIRED: usize = 3;
+
+/// A task as the row of a table; what is not there is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskRow<'a> {
+    /// Its name; without one, T1, T2 ... by position.
+    pub name: Option<&'a str>,
+    /// The others of [`TaskRow::COLUMNS`], in their order.
+    pub values: [Option<u64>; 5],
+}
+
+impl<'a> TaskRow<'a> {
+    /// Names of the columns: times in ns, the deadline relative, the working set in bytes. The last three can be left out.
+    pub const COLUMNS: [&'static str; 6] =
+        ["name", "wcet_ns", "period_ns", "deadline_ns", "phase_ns", "wss_bytes"];
+
+    /// The row of a task.
+    pub fn of(task: &'a Task) -> Self {
+        let times = [task.wcet, task.period(), task.deadline_rel, task.phase].map(Duration::as_ns);
+        let [wcet, period, deadline, phase] = times.map(Some);
+        let values = [wcet, period, deadline, phase, Some(task.working_set.size_bytes)];
+        TaskRow { name: Some(&task.name), values }
+    }
+
+    /// The task, which is the one of this number in its set.
+    pub fn task(&self, id: usize) -> Result<Task> {
+        let name = self.name.map_or_else(|| default_name(id), str::to_owned);
+        let [wcet, period, deadline, phase, working_set] = self.values;
+        let required = |value: Option<u64>, column: &str| {
+            value.map(Duration::from_ns).ok_or_else(|| {
+                Diagnostic::usage(format!("task `{name}`: {column} is empty"))
+                    .hint("give every task a wcet_ns and a period_ns")
+            })
+        };
+        let (wcet, period) = (required(wcet, COLUMNS[1])?, required(period, COLUMNS[2])?);
+        let deadline_rel = deadline.map_or(period, Duration::from_ns);
+        let phase = Duration::from_ns(phase.unwrap_or(0));
+        let working_set = WorkingSet { size_bytes: working_set.unwrap_or(0), ..WorkingSet::default() };
+        Ok(Task { deadline_rel, phase, working_set, ..Task::periodic(name, wcet, period) })
+    }
+}
 
 /// Whether a task has something.
 type Has = fn(&Task) -> bool;
@@ -44,15 +84,9 @@ impl TaskSet {
         let in_memory = "writing into memory";
         writer.write_record(COLUMNS).expect(in_memory);
         for task in self.tasks() {
-            let numbers = [
-                task.wcet.as_ns(),
-                task.period().as_ns(),
-                task.deadline_rel.as_ns(),
-                task.phase.as_ns(),
-                task.working_set.size_bytes,
-            ];
+            let text = |value: Option<u64>| value.map_or_else(String::new, |number| number.to_string());
             writer.write_field(&task.name).expect(in_memory);
-            writer.write_record(numbers.map(|number| number.to_string())).expect(in_memory);
+            writer.write_record(TaskRow::of(task).values.map(text)).expect(in_memory);
         }
         let bytes = writer.into_inner().expect(in_memory);
         let text = String::from_utf8(bytes).expect("made of strings");
@@ -122,24 +156,16 @@ impl Columns {
         let field = |column: usize| {
             self.0[column].and_then(|at| record.get(at)).filter(|text| !text.trim().is_empty())
         };
-        let name = field(0).map_or_else(|| default_name(id), str::to_owned);
-        let number = |column: usize| match field(column) {
-            Some(text) => whole(text.trim())
-                .map(Some)
-                .map_err(|e| e.context(format!("task `{name}`: {}", COLUMNS[column]))),
-            None => Ok(None),
-        };
-        let required = |column: usize| {
-            number(column)?.ok_or_else(|| {
-                Diagnostic::usage(format!("task `{name}`: {} is empty", COLUMNS[column]))
-                    .hint("give every task a wcet_ns and a period_ns")
-            })
-        };
-        let (wcet, period) = (Duration::from_ns(required(1)?), Duration::from_ns(required(2)?));
-        let deadline_rel = number(3)?.map_or(period, Duration::from_ns);
-        let phase = Duration::from_ns(number(4)?.unwrap_or(0));
-        let working_set = WorkingSet { size_bytes: number(5)?.unwrap_or(0), ..WorkingSet::default() };
-        Ok(Task { deadline_rel, phase, working_set, ..Task::periodic(name, wcet, period) })
+        let name = field(0);
+        let mut values = [None; 5];
+        for (at, value) in values.iter_mut().enumerate() {
+            let column = at + 1;
+            let named = || name.map_or_else(|| default_name(id), str::to_owned);
+            let context =
+                |error: Diagnostic| error.context(format!("task `{}`: {}", named(), COLUMNS[column]));
+            *value = field(column).map(|text| whole(text.trim())).transpose().map_err(context)?;
+        }
+        TaskRow { name, values }.task(id)
     }
 }
 

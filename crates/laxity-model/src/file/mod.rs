@@ -19,6 +19,7 @@ mod text_file;
 mod walk_rates;
 mod written;
 
+pub use csv::TaskRow;
 pub use directory::{DirectoryLock, OutputDirectory, is_begun};
 pub use document::{DocumentEntries, DocumentKind};
 pub use draft::{Draft, remove as remove_at};

@@ -40,7 +40,8 @@ pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
     let answer = answer(&platform);
     if arguments.json {
         output::print_json(&chosen(&answer, arguments.what)?)?;
-    } else {
+    }
+    if output::wants_text(arguments.json) {
         let text = text::Text { answer: &answer, width: output::columns() };
         output::print(&match arguments.what {
             None => text.overview(),

@@ -17,7 +17,10 @@ pub fn conclude(
 ) -> Result<()> {
     outputs.write(directory, &terminal::caller())?;
     if json {
-        return output::print_json(&answer());
+        output::print_json(&answer())?;
+    }
+    if !output::wants_text(json) {
+        return Ok(());
     }
     let summary = outputs.summary();
     let mut table = tables::table(output::columns());

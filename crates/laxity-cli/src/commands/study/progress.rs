@@ -1,7 +1,8 @@
 //! Progress of a study that a file describes, with the time left.
 
-use crate::output;
+use crate::{call, output, terminal};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use laxity_lab::Observer;
 use laxity_model::Result;
 use laxity_study::Progress;
 use std::io::IsTerminal;
@@ -21,7 +22,25 @@ pub fn watching<T>(progress: &Progress, quiet: bool, work: impl FnOnce() -> Resu
     if quiet {
         return work();
     }
-    laxity_lab::watched(|over| watch(progress, over), work)
+    let caller = call::is_within().then(terminal::caller);
+    laxity_lab::watched(
+        |over| match &caller {
+            Some(caller) => relay(progress, over, &*caller.observer),
+            None => watch(progress, over),
+        },
+        work,
+    )
+}
+
+/// Tells another program how far the study is.
+fn relay(progress: &Progress, over: &AtomicBool, observer: &dyn Observer) {
+    let step = observer.begin("judging", "sets");
+    while !over.load(SeqCst) {
+        let state = State::of(progress, Instant::now());
+        step.show(state.judged, state.planned, "");
+        std::thread::park_timeout(LOOK);
+    }
+    step.end(None);
 }
 
 /// What is shown.

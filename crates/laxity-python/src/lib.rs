@@ -1,0 +1,45 @@
+//! The compiled part of the Python module `laxity`: commands within the process, task sets, and tables as Arrow.
+//!
+//! What is friendly to a user is written in Python (`python/laxity/laxity`): keyword arguments become the words of a command line, which
+//! `laxity_program` carries out on a thread of its own ([`calls`]), so that values, checks, messages and answers are the program's.
+
+mod calls;
+mod options;
+mod progress;
+mod set_tables;
+mod sets;
+mod tables;
+mod verdicts;
+
+use pyo3::prelude::*;
+
+/// See `python/laxity/laxity`.
+#[pymodule]
+mod _laxity {
+    #[pymodule_export]
+    use super::calls::{Called, call};
+    #[pymodule_export]
+    use super::options::options;
+    #[pymodule_export]
+    use super::sets::TaskSet;
+    #[pymodule_export]
+    use super::tables::{Table, read_parquet};
+    #[pymodule_export]
+    use super::verdicts::verdicts;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("VERSION", laxity_program::VERSION)?;
+        module.add("SETS", laxity_program::call::SETS)
+    }
+}
+
+/// An error of laxity's as one of Python's: `laxity.Error` and what is below it, by its exit code.
+fn error(py: Python<'_>, error: &laxity_model::Diagnostic) -> PyErr {
+    let made = py
+        .import("laxity._errors")
+        .and_then(|errors| errors.getattr("of_code"))
+        .and_then(|of_code| of_code.call1((error.failure.exit_code(), &error.message, &error.hint)));
+    made.map_or_else(|cannot| cannot, |value| PyErr::from_value(value))
+}

@@ -1,0 +1,207 @@
+//! Task sets as tables: a row for each task, in the columns of laxity's CSV, the set's name or number before them.
+
+use crate::tables::{Source, Table, text};
+use arrow_array::builder::{BooleanBuilder, StringBuilder, UInt64Builder};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use laxity_model::{Arrival, Diagnostic, Result, Task, TaskRow, TaskSet, closest};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The column by whose values tasks are grouped.
+const SET: &str = "set";
+/// The column that says whether a period is the least time between arrivals.
+const SPORADIC: &str = "sporadic";
+
+impl Source {
+    /// The sets: all rows are one of this name where there is no column `set`.
+    pub fn sets(&self, name: &str) -> Result<Vec<TaskSet>> {
+        self.check_columns()?;
+        let mut sets: Vec<(String, Vec<Task>)> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut row_before = 0;
+        for batch in &self.batches {
+            let columns = Columns::of(batch);
+            for row in 0..batch.num_rows() {
+                let context = |error: Diagnostic| error.context(format!("row {}", row_before + row));
+                let set = columns.set(row).map_err(context)?.unwrap_or_else(|| name.to_owned());
+                // Rows of one set usually follow each other.
+                let at = match sets.last() {
+                    Some((last, _)) if *last == set => sets.len() - 1,
+                    _ => *known.entry(set).or_insert_with_key(|set| {
+                        sets.push((set.clone(), Vec::new()));
+                        sets.len() - 1
+                    }),
+                };
+                let tasks = &mut sets[at].1;
+                let task = columns.task(row, tasks.len()).map_err(context)?;
+                tasks.push(task);
+            }
+            row_before += batch.num_rows();
+        }
+        let made = sets.into_iter().map(|(name, tasks)| {
+            let set = TaskSet::new(name.clone(), tasks);
+            set.map_err(|error| error.context(format!("set `{name}`")))
+        });
+        made.collect()
+    }
+
+    /// Refuses columns that are not known, or lack.
+    fn check_columns(&self) -> Result<()> {
+        let known: Vec<&str> = [SET].into_iter().chain(TaskRow::COLUMNS).chain([SPORADIC]).collect();
+        let rule = format!("the columns are {} (wcet_ns and period_ns are needed)", known.join(", "));
+        for field in self.schema.fields() {
+            if !known.contains(&field.name().as_str()) {
+                let with_unit = known.iter().find(|known| known.starts_with(&format!("{}_", field.name())));
+                let hint = match with_unit.copied().or_else(|| closest(field.name(), &known)) {
+                    Some(near) => format!("did you mean `{near}`? Else leave it out; {rule}"),
+                    None => format!("leave it out; {rule}"),
+                };
+                return Err(Diagnostic::usage(format!(
+                    "the table has the unknown column `{}`",
+                    field.name()
+                ))
+                .hint(hint));
+            }
+        }
+        for needed in ["wcet_ns", "period_ns"] {
+            if self.schema.index_of(needed).is_err() {
+                return Err(
+                    Diagnostic::usage(format!("the table lacks the column `{needed}`")).hint(rule.clone())
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The columns of a batch that there are.
+struct Columns<'a> {
+    set: Option<&'a dyn Array>,
+    name: Option<&'a dyn Array>,
+    numbers: [Option<&'a dyn Array>; 5],
+    sporadic: Option<&'a dyn Array>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(batch: &'a RecordBatch) -> Self {
+        let column = |name: &str| batch.column_by_name(name).map(|column| &**column);
+        let [name, numbers @ ..] = TaskRow::COLUMNS.map(column);
+        Columns { set: column(SET), name, numbers, sporadic: column(SPORADIC) }
+    }
+
+    fn set(&self, row: usize) -> Result<Option<String>> {
+        let Some(column) = self.set.filter(|column| column.is_valid(row)) else { return Ok(None) };
+        match text(column, row) {
+            Some(text) => Ok(Some(text.to_owned())),
+            None => Ok(number(column, row, SET)?.map(|number| number.to_string())),
+        }
+    }
+
+    fn task(&self, row: usize, id: usize) -> Result<Task> {
+        let mut values = [None; 5];
+        for ((value, column), name) in values.iter_mut().zip(self.numbers).zip(&TaskRow::COLUMNS[1..]) {
+            if let Some(column) = column {
+                *value = number(column, row, name)?;
+            }
+        }
+        let name = match self.name.filter(|column| column.is_valid(row)) {
+            None => None,
+            Some(column) => Some(text(column, row).ok_or_else(|| {
+                Diagnostic::usage(format!("name: {} is no text", column.data_type()))
+                    .hint("give texts, or leave it out")
+            })?),
+        };
+        let task = TaskRow { name, values }.task(id)?;
+        match self.sporadic.filter(|column| column.is_valid(row)) {
+            None => Ok(task),
+            Some(column) => match column.as_boolean_opt() {
+                Some(column) if column.value(row) => {
+                    let min_interarrival = task.period();
+                    Ok(Task { arrival: Arrival::Sporadic { min_interarrival }, ..task })
+                }
+                Some(_) => Ok(task),
+                None => Err(Diagnostic::usage(format!("sporadic: {} is no boolean", column.data_type()))
+                    .hint("give true or false")),
+            },
+        }
+    }
+}
+
+/// A whole number of at least 0; nothing where there is none.
+fn number(column: &dyn Array, row: usize, name: &str) -> Result<Option<u64>> {
+    macro_rules! whole {
+        ($kind:ty) => {{
+            let value = column.as_primitive::<$kind>().value(row);
+            u64::try_from(value).map_err(|_| refused(name, value))
+        }};
+    }
+    if column.is_null(row) {
+        return Ok(None);
+    }
+    let value = match column.data_type() {
+        DataType::Int8 => whole!(Int8Type)?,
+        DataType::Int16 => whole!(Int16Type)?,
+        DataType::Int32 => whole!(Int32Type)?,
+        DataType::Int64 => whole!(Int64Type)?,
+        DataType::UInt8 => whole!(UInt8Type)?,
+        DataType::UInt16 => whole!(UInt16Type)?,
+        DataType::UInt32 => whole!(UInt32Type)?,
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row),
+        // pandas makes floats of whole numbers where some are missing.
+        DataType::Float32 => return of_float(column.as_primitive::<Float32Type>().value(row).into(), name),
+        DataType::Float64 => return of_float(column.as_primitive::<Float64Type>().value(row), name),
+        other => {
+            return Err(Diagnostic::usage(format!("{name}: {other} is no number"))
+                .hint("give whole numbers: times in nanoseconds, sizes in bytes"));
+        }
+    };
+    Ok(Some(value))
+}
+
+/// Whole numbers that floats have exactly.
+const EXACT_BELOW: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "looked at before")]
+fn of_float(value: f64, name: &str) -> Result<Option<u64>> {
+    match value {
+        value if value.is_nan() => Ok(None),
+        value if value.fract() == 0.0 && (0.0..EXACT_BELOW).contains(&value) => Ok(Some(value as u64)),
+        value => Err(refused(name, value)),
+    }
+}
+
+fn refused(name: &str, value: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::usage(format!("{name}: {value} is not a whole number from 0 on"))
+        .hint("times are whole nanoseconds and sizes whole bytes")
+}
+
+impl Table {
+    /// A row for each task.
+    pub fn of_sets<'a>(sets: impl Iterator<Item = &'a TaskSet>) -> Result<Table> {
+        let (mut names, mut tasks) = (StringBuilder::new(), StringBuilder::new());
+        let mut numbers: [UInt64Builder; 5] = Default::default();
+        let mut sporadic = BooleanBuilder::new();
+        for set in sets {
+            for task in set.tasks() {
+                names.append_value(set.name());
+                tasks.append_value(&task.name);
+                let row = TaskRow::of(task);
+                numbers.iter_mut().zip(row.values).for_each(|(column, value)| column.append_option(value));
+                sporadic.append_value(matches!(task.arrival, Arrival::Sporadic { .. }));
+            }
+        }
+        let [name, columns @ ..] = TaskRow::COLUMNS;
+        let mut all = vec![(SET, Arc::new(names.finish()) as _), (name, Arc::new(tasks.finish()) as _)];
+        for (name, mut column) in columns.into_iter().zip(numbers) {
+            all.push((name, Arc::new(column.finish()) as _));
+        }
+        all.push((SPORADIC, Arc::new(sporadic.finish()) as _));
+        Table::of(all)
+    }
+}

@@ -1,0 +1,189 @@
+//! Tables as Arrow, in and out without a copy by hand: by the PyCapsule interface, which polars, pandas, pyarrow and DuckDB have.
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader as _};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+use std::ffi::CStr;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// Names of capsules, as the interface has them.
+const STREAM: &CStr = c"arrow_array_stream";
+const SCHEMA: &CStr = c"arrow_schema";
+
+/// A table of columns with names. polars, pandas, pyarrow and DuckDB take it as it is, such as `polars.DataFrame(table)`.
+#[pyclass(frozen, module = "laxity")]
+pub struct Table {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Table {
+    /// The table as a stream of Arrow. There is one schema, whatever is asked for.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may leave casts to the consumer.
+        drop(requested_schema);
+        let batches = self.batches.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(batches, SchemaRef::clone(&self.schema));
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+    }
+
+    /// Names and types of its columns.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(|error| no_table(py, &error))?;
+        PyCapsule::new_with_value(py, schema, SCHEMA)
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// A list of Python's values for each column; None where there is no value.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (at, field) in self.schema.fields().iter().enumerate() {
+            let list = PyList::empty(py);
+            for batch in &self.batches {
+                let column = batch.column(at);
+                (0..column.len()).try_for_each(|row| list.append(value(py, column, row)?))?;
+            }
+            all.set_item(field.name(), list)?;
+        }
+        Ok(all)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<laxity.Table: {} rows of {}>", self.__len__(), self.columns().join(", "))
+    }
+}
+
+impl Table {
+    /// Of columns that are all as long.
+    pub fn of(columns: Vec<(&str, ArrayRef)>) -> Result<Table> {
+        let batch = RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, column)| (name, column, true)),
+        );
+        let batch = batch.map_err(|error| wrong(&error))?;
+        Ok(Table { schema: batch.schema(), batches: vec![batch] })
+    }
+}
+
+/// A value as one of Python's.
+fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn number<'py, T: ArrowPrimitiveType>(
+        py: Python<'py>,
+        column: &ArrayRef,
+        row: usize,
+    ) -> PyResult<Bound<'py, PyAny>>
+    where
+        T::Native: IntoPyObjectExt<'py>,
+    {
+        column.as_primitive::<T>().value(row).into_bound_py_any(py)
+    }
+    if column.is_null(row) {
+        return Ok(py.None().into_bound(py));
+    }
+    match column.data_type() {
+        DataType::Boolean => Ok(column.as_boolean().value(row).into_bound_py_any(py)?),
+        DataType::Int8 => number::<Int8Type>(py, column, row),
+        DataType::Int16 => number::<Int16Type>(py, column, row),
+        DataType::Int32 => number::<Int32Type>(py, column, row),
+        DataType::Int64 => number::<Int64Type>(py, column, row),
+        DataType::UInt8 => number::<UInt8Type>(py, column, row),
+        DataType::UInt16 => number::<UInt16Type>(py, column, row),
+        DataType::UInt32 => number::<UInt32Type>(py, column, row),
+        DataType::UInt64 => number::<UInt64Type>(py, column, row),
+        DataType::Float32 => number::<Float32Type>(py, column, row),
+        DataType::Float64 => number::<Float64Type>(py, column, row),
+        other => match text(column, row) {
+            Some(text) => Ok(text.into_pyobject(py)?.into_any()),
+            None => Err(PyTypeError::new_err(format!("a column of {other} has no values of Python"))),
+        },
+    }
+}
+
+/// A text; nothing in a column of another type.
+pub fn text(column: &dyn Array, row: usize) -> Option<&str> {
+    match column.data_type() {
+        DataType::Utf8 => Some(column.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => Some(column.as_string::<i64>().value(row)),
+        DataType::Utf8View => Some(column.as_string_view().value(row)),
+        _ => None,
+    }
+}
+
+/// A table of Parquet, such as a results directory has them.
+#[pyfunction]
+pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    let read = || -> Result<Table> {
+        let file = File::open(&path).map_err(|error| {
+            Diagnostic::usage(format!("cannot read {}: {error}", path.shown()))
+                .hint("is it a table of a results directory?")
+        })?;
+        let broken = |error: &dyn std::fmt::Display| {
+            Diagnostic::usage(format!("{}: not a table of Parquet: {error}", path.shown()))
+        };
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(&error))?;
+        let reader = reader.build().map_err(|error| broken(&error))?;
+        let schema = reader.schema();
+        let batches = reader.collect::<std::result::Result<Vec<_>, _>>().map_err(|error| broken(&error))?;
+        Ok(Table { schema, batches })
+    };
+    py.detach(read).map_err(|error| crate::error(py, &error))
+}
+
+/// What an object of Python with a table hands over.
+pub struct Source {
+    /// Names and types of the columns.
+    pub schema: SchemaRef,
+    /// The rows.
+    pub batches: Vec<RecordBatch>,
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Source {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+        let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+        // SAFETY: a capsule of this name holds a stream, which is moved out of it: what stays there is a released one.
+        let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
+        let reader = reader.map_err(|error| no_table(py, &error))?;
+        let schema = reader.schema();
+        let batches = reader.collect::<std::result::Result<_, _>>().map_err(|error| no_table(py, &error))?;
+        Ok(Source { schema, batches })
+    }
+}
+
+fn no_table(py: Python<'_>, error: &ArrowError) -> PyErr {
+    crate::error(py, &wrong(error))
+}
+
+fn wrong(error: &ArrowError) -> Diagnostic {
+    Diagnostic::usage(format!("this is no table: {error}"))
+}

@@ -1,0 +1,83 @@
+"""laxity: the real-time scheduling laboratory for Linux, from Python.
+
+A task set is placed, proven, simulated, verified and studied within the process; `run` and `compare`, which run tasks for
+real, call the program (`pip install laxity-cli`). What functions answer is what the program's `--json` answers.
+
+    >>> import laxity
+    >>> tasks = laxity.TaskSet([laxity.Task("camera", "6ms", "10ms"), laxity.Task("lidar", "11ms", "20ms")])
+    >>> laxity.analyze(tasks, scheduler="p-edf", cpus=2).proven
+    True
+"""
+
+from ._answers import (
+    Analysis,
+    Answer,
+    Directory,
+    Placement,
+    Results,
+    Settings,
+    Simulation,
+    StudyResult,
+    Timeline,
+    Verification,
+)
+from ._call import program, read, set_progress
+from ._commands import (
+    analyze,
+    catalogue,
+    check,
+    compare,
+    diff,
+    generate,
+    place,
+    report,
+    run,
+    settings,
+    simulate,
+    study,
+    verdicts,
+    verify,
+)
+from ._errors import Error, InputError, LaxityWarning, MachineError
+from ._laxity import VERSION as __version__
+from ._laxity import Table, TaskSet, read_parquet
+from ._tasks import Task
+
+__all__ = [
+    "Analysis",
+    "Answer",
+    "Directory",
+    "Error",
+    "InputError",
+    "LaxityWarning",
+    "MachineError",
+    "Placement",
+    "Results",
+    "Settings",
+    "Simulation",
+    "StudyResult",
+    "Table",
+    "Task",
+    "TaskSet",
+    "Timeline",
+    "Verification",
+    "__version__",
+    "analyze",
+    "catalogue",
+    "check",
+    "compare",
+    "diff",
+    "generate",
+    "place",
+    "program",
+    "read",
+    "read_parquet",
+    "report",
+    "run",
+    "set_progress",
+    "settings",
+    "simulate",
+    "study",
+    "verdicts",
+    "verify",
+]

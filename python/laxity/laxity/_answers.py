@@ -1,0 +1,311 @@
+"""What functions answer: the program's answer as text, as JSON and as values, and what a notebook shows of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from . import _call, _laxity
+from ._errors import InputError
+
+SETS = _laxity.SETS
+A = TypeVar("A", bound="Answer")
+
+
+@lru_cache(maxsize=None)
+def options_of(command: str) -> tuple[Mapping[str, Any], ...]:
+    """What a command takes."""
+    described = json.loads(_laxity.options(command.split()))
+    return tuple(option for option in described["options"] if not option["positional"])
+
+
+def given_of(arguments: Mapping[str, Any], *leading: str) -> dict[str, Any]:
+    """The arguments of a function as options of the command line."""
+    given = {}
+    for name, value in arguments.items():
+        if name not in leading:
+            given[name.rstrip("_").replace("_", "-")] = value
+    return given
+
+
+def renamed(given: dict[str, Any], options: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """`scheduler` is the name of both `--scheduler` and `--schedulers`."""
+    if "scheduler" in given and all(option["name"] != "scheduler" for option in options):
+        given["schedulers"] = given.pop("scheduler")
+    return given
+
+
+class Answer(Mapping[str, Any]):
+    """The answer of a command.
+
+    It is a mapping with the keys of the program's JSON (`laxity schema` describes them).
+
+    Attributes:
+        exit_code: That of the program: 0, 1 where something is not proven, missed or violated, 4 where too much is
+            excused for a verdict.
+        json: What the program prints with `--json`, byte for byte.
+        text: What it prints without.
+    """
+
+    def __init__(self, words: list[str], sets: list[_laxity.TaskSet], called: _laxity.Called) -> None:
+        self._words = words
+        self._sets = sets
+        self._called = called
+        self.exit_code: int = called.code
+        self.json: str = called.data
+        self.text: str = called.text
+
+    @classmethod
+    def of(
+        cls: type[A], command: str, leading: Sequence[str], sets: list[_laxity.TaskSet], given: dict[str, Any]
+    ) -> A:
+        """Carries out a command in this process."""
+        options = options_of(command)
+        json_wanted = any(option["name"] == "json" for option in options)
+        with ExitStack() as stack:
+            words = _call.words_of(options, renamed(given, options), _call.Files(stack))
+            words = [*command.split(), *words, *["--json"] * json_wanted, "--", *leading]
+            called = _call.carry_out(words, sets)
+            return cls(words, sets, called)
+
+    @cached_property
+    def value(self) -> Any:
+        """The JSON as values of Python."""
+        return json.loads(self.json)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.value[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __repr__(self) -> str:
+        return self.text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
+class Analysis(Answer):
+    """What is proven of task sets under schedulers."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether the guarantee that was asked for is proven of every set under every scheduler."""
+        return self.exit_code == 0
+
+    def __bool__(self) -> bool:
+        return self.proven
+
+    def placed(self) -> _laxity.TaskSet:
+        """The task set with the places (`affinity`) in which it is proven.
+
+        Those of the only partitioned or clustered scheduler, or of the only one of them that is proven.
+
+        Raises:
+            InputError: Several sets, or several schedulers that could be meant.
+        """
+        words = [word for word in self._words if word != "--json"]
+        at = words.index("--")
+        return _call.carry_out([*words[:at], f"--write={SETS}", *words[at:]], self._sets).sets[0]
+
+
+class Placement(Answer):
+    """Which tasks go onto which CPUs."""
+
+    @property
+    def task_set(self) -> _laxity.TaskSet:
+        """The task set with its places (`affinity`), which all other functions keep to."""
+        return self._called.sets[0]
+
+
+class Settings(Answer):
+    """What to set for each thread."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether there are settings under which all is proven."""
+        return self.exit_code == 0
+
+    def __bool__(self) -> bool:
+        return self.proven
+
+    @property
+    def task_set(self) -> _laxity.TaskSet:
+        """The task set with its places and priorities, which all other functions keep to.
+
+        Raises:
+            InputError: There are no settings under which all is proven.
+        """
+        if not self._called.sets:
+            raise InputError("nothing is proven: there are no places to keep to", "print the answer: it says why")
+        return self._called.sets[0]
+
+
+class Timeline:
+    """A schedule to look at: in a notebook it draws itself; `str()` is a chart in text."""
+
+    def __init__(self, page: str, text: str) -> None:
+        self.html = page
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:520px;border:0" title="schedule"></iframe>'
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page: one file, which needs nothing else."""
+        Path(path).write_text(self.html)
+
+
+class Directory:
+    """A results directory: tables, schedules and the report."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not (self.path / "manifest.json").is_file():
+            raise InputError(f"{self.path}: no results directory", "name one that laxity has written")
+
+    @cached_property
+    def manifest(self) -> Any:
+        """What was run, on what, and how."""
+        return json.loads((self.path / "manifest.json").read_text())
+
+    @cached_property
+    def summary(self) -> Any:
+        """The metrics of all runs."""
+        return json.loads((self.path / "summary.json").read_text())
+
+    @property
+    def jobs(self) -> _laxity.Table:
+        """A row for each job."""
+        return _laxity.read_parquet(self.path / "jobs.parquet")
+
+    def events(self, run: int = 0) -> _laxity.Table:
+        """A row for each event of a run's schedule, where events were kept."""
+        return _laxity.read_parquet(self.path / "events" / f"run-{run}.parquet")
+
+    def schedule(self, run: int = 0, *, from_: Any = None, to: Any = None) -> Timeline:
+        """The schedule of a run, where events were kept; all of it, or a window of time around the first miss."""
+        options = options_of("report")
+        with tempfile.TemporaryDirectory(prefix="laxity-") as folder:
+            page = Path(folder) / "schedule.html"
+            given = {"run": run, "from": from_, "to": to}
+            window = _call.words_of(options, given, str)
+            words = ["report", *window, "--gantt", f"--html={page}", "--", os.fspath(self.path)]
+            called = _call.carry_out(words, [])
+            return Timeline(page.read_text(), called.text)
+
+    def verify(self, **options: Any) -> Answer:
+        """Whether the schedules are what their schedulers define (`laxity.verify`)."""
+        from . import _commands
+
+        return _commands.verify(self.path, **options)
+
+    def report(self) -> str:
+        """The report, as HTML in one page."""
+        return (self.path / "report.html").read_text()
+
+    def __repr__(self) -> str:
+        return f"<laxity.Directory {os.fspath(self.path)!r}>"
+
+
+class Simulation(Answer):
+    """Simulated runs of task sets under schedulers.
+
+    The jobs and the schedule are simulated again when they are first asked for, unless they were kept (`out`, `events`): the
+    same seed gives the same bytes.
+    """
+
+    @cached_property
+    def directory(self) -> Directory:
+        """The results directory with jobs and events: that of `out`, or one that goes with this object."""
+        words = [word for word in self._words if word != "--json"]
+        out = next((word.split("=", 1)[1] for word in words if word.startswith("--out=")), None)
+        if out is not None and "--events" in words:
+            return Directory(out)
+        self._scratch = tempfile.TemporaryDirectory(prefix="laxity-")
+        out = os.path.join(self._scratch.name, "results")
+        dropped = ("--out=", "--html=", "--perfetto=", "--events", "--force", "--fail-on-miss")
+        words = [word for word in words if not word.startswith(dropped)]
+        at = words.index("--")
+        _call.carry_out([*words[:at], f"--out={out}", "--events", *words[at:]], self._sets)
+        return Directory(out)
+
+    @property
+    def jobs(self) -> _laxity.Table:
+        """A row for each job of all runs."""
+        return self.directory.jobs
+
+    def events(self, run: int = 0) -> _laxity.Table:
+        """A row for each event of a run's schedule."""
+        return self.directory.events(run)
+
+    def schedule(self, run: int = 0, *, from_: Any = None, to: Any = None) -> Timeline:
+        """The schedule of a run to look at: around its first miss, or in the given window of time."""
+        return self.directory.schedule(run, from_=from_, to=to)
+
+    def _repr_html_(self) -> str:
+        text = super()._repr_html_()
+        one = len(self.directory.manifest["runs"]) == 1
+        return text + (self.schedule()._repr_html_() if one else "")
+
+
+class Verification(Answer):
+    """What the oracles say of schedules."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is violated, and little enough is excused for a verdict."""
+        return self.exit_code == 0
+
+    def __bool__(self) -> bool:
+        return self.clean
+
+
+class StudyResult(Answer):
+    """What a study has come to."""
+
+    def __init__(self, words: list[str], sets: list[_laxity.TaskSet], called: _laxity.Called, path: Path) -> None:
+        super().__init__(words, sets, called)
+        self.path = path
+
+    @property
+    def points(self) -> _laxity.Table:
+        """A row for each point and curve."""
+        return _laxity.read_parquet(self.path / "points.parquet")
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """The figures by name, as SVG."""
+        return {path.stem: path.read_text() for path in sorted((self.path / "plots").glob("*.svg"))}
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<div>{figure}</div>" for figure in self.figures.values()) + super()._repr_html_()
+
+
+class Results(Answer):
+    """Runs on this machine, with their results directory."""
+
+    def __init__(self, code: int, data: str, path: Path) -> None:
+        self.exit_code, self.json = code, data
+        self.directory = Directory(path)
+        self.text = (path / "summary.md").read_text()
+
+    @property
+    def jobs(self) -> _laxity.Table:
+        """A row for each job of all runs."""
+        return self.directory.jobs

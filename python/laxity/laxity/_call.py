@@ -1,0 +1,249 @@
+"""How a function of Python becomes a command of laxity: words, task sets, progress, warnings."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Union
+
+from . import _laxity
+from ._errors import InputError, LaxityWarning, MachineError, of_code
+from ._tasks import time_text
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+log = logging.getLogger("laxity")
+
+Sets = Union["_laxity.TaskSet", str, "os.PathLike[str]", Iterable[Any]]
+"""Task sets: a TaskSet, a path, a table with a row for each task (a DataFrame), or several of these."""
+
+_progress: Any = "auto"
+
+
+def set_progress(how: str | None | Callable[..., None]) -> None:
+    """Says how long work shows how far it is.
+
+    Args:
+        how: "auto" (default): by tqdm where it is installed and someone looks (a terminal or a notebook); None: not at
+            all; or a function (what, unit, done, total, over) that is called some times a second.
+    """
+    global _progress
+    if not (how is None or how == "auto" or callable(how)):
+        raise InputError(f"{how!r}: not a way to show progress", 'write "auto", None, or give a function')
+    _progress = how
+
+
+def _bars() -> Any:
+    """tqdm, where it is wanted and there."""
+    if _progress != "auto":
+        return None
+    if not (sys.stderr is not None and sys.stderr.isatty() or "ipykernel" in sys.modules):
+        return None
+    try:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        return None
+    return tqdm
+
+
+class Watch:
+    """Shows what a command tells while it works."""
+
+    def __init__(self) -> None:
+        self.bars: dict[int, Any] = {}
+        self.tqdm = _bars()
+        # Warnings point to the line that called laxity.
+        self.depth = 4
+
+    def __call__(self, kind: str, *told: Any) -> None:
+        if kind == "note":
+            log.info("%s", told[0])
+        elif kind == "warning":
+            warnings.warn(told[0].removeprefix("warning: "), LaxityWarning, stacklevel=self.depth)
+        else:
+            self.step(*told)
+
+    def step(self, number: int, what: str, unit: str, done: int, total: int, over: bool) -> None:
+        if callable(_progress):
+            _progress(what, unit, done, total, over)
+        if self.tqdm is None:
+            return
+        bar = self.bars.get(number)
+        if bar is None:
+            # Short work shows nothing.
+            bar = self.bars[number] = self.tqdm(desc=what, unit=f" {unit}", total=total or None, delay=0.7, leave=False)
+        if total and bar.total != total:
+            bar.total = total
+        bar.update(done - bar.n)
+        if over:
+            bar.close()
+
+    def close(self) -> None:
+        for bar in self.bars.values():
+            bar.close()
+
+
+def word(value: Any, option: Mapping[str, Any]) -> str:
+    """A value as it is written on a command line."""
+    name = option["name"]
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if option["value"] == "TIME" and not isinstance(value, str):
+        return time_text(value, name)
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    if hasattr(value, "__index__"):
+        return str(value.__index__())
+    raise InputError(f"{name}: {value!r} is neither text nor a number", option["help"])
+
+
+def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], files: Callable[[Any], str]) -> list[str]:
+    """The options of a call as words. `files` writes what a file is to hold, such as a platform, and gives its path."""
+    words = []
+    for option in options:
+        value = given.get(option["name"])
+        if value is None or value is False and option["kind"] == "flag":
+            continue
+        if option["kind"] == "flag":
+            if value is not True:
+                raise InputError(f"{option['name']}: {value!r} is neither True nor False", option["help"])
+            words.append(f"--{option['name']}")
+            continue
+        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, os.PathLike))
+        for one in value if several else [value]:
+            one = files(one) if isinstance(one, Mapping) else one
+            words.append(f"--{option['name']}={word(one, option)}")
+    return words
+
+
+class Files:
+    """Files for one call: what Python has in memory and a command reads from files."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+        self.folder: Path | None = None
+        self.count = 0
+
+    def new(self, name: str) -> Path:
+        if self.folder is None:
+            self.folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="laxity-")))
+        return self.folder / name
+
+    def __call__(self, content: Mapping[str, Any]) -> str:
+        self.count += 1
+        path = self.new(f"{self.count}.json")
+        path.write_text(json.dumps(content))
+        return os.fspath(path)
+
+
+def is_path(value: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether it names a file."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def read(*paths: str | os.PathLike[str], leave_out_threads: bool = False) -> list[_laxity.TaskSet]:
+    """Reads task sets from files: laxity's TOML and JSON, CSV, rt-app JSON, SimSo XML.
+
+    Args:
+        leave_out_threads: Leave out threads of an rt-app file that make no task, and warn of each; otherwise such a file
+            is refused.
+
+    Raises:
+        InputError: A file that is no task set.
+    """
+    watch = Watch()
+    return _laxity.TaskSet.of_files([os.fspath(path) for path in paths], leave_out_threads, watch)
+
+
+def sets_of(sets: Sets, leave_out_threads: bool = False) -> list[_laxity.TaskSet]:
+    """Task sets, of whatever they are given as."""
+    if isinstance(sets, _laxity.TaskSet):
+        return [sets]
+    if is_path(sets):
+        return read(sets, leave_out_threads=leave_out_threads)
+    if hasattr(sets, "__arrow_c_stream__"):
+        return _laxity.TaskSet.of_table(sets, "tasks")
+    if isinstance(sets, Iterable) and not isinstance(sets, (Mapping, bytes)):
+        several = list(sets)
+        if several and all(is_path(one) for one in several):
+            return read(*map(os.fspath, several), leave_out_threads=leave_out_threads)
+        return [one for part in several for one in sets_of(part, leave_out_threads)]
+    raise InputError(
+        f"{sets!r}: no task set",
+        "give a TaskSet, the path of a file, a table with a row for each task, or a list of these",
+    )
+
+
+def carry_out(words: list[str], sets: list[_laxity.TaskSet]) -> _laxity.Called:
+    """Carries out a command in this process, on a thread of its own."""
+    watch = Watch()
+    try:
+        return _laxity.call(words, sets, watch)
+    finally:
+        watch.close()
+
+
+def program() -> str:
+    """The path of the program, which the package `laxity-cli` brings.
+
+    Raises:
+        MachineError: It is not there.
+    """
+    named = os.environ.get("LAXITY_PROGRAM")
+    if named:
+        return named
+    beside = Path(sysconfig.get_path("scripts")) / "laxity"
+    found = os.fspath(beside) if beside.is_file() else shutil.which("laxity")
+    if found is None:
+        raise MachineError("the program `laxity` is not installed", "pip install laxity-cli")
+    return found
+
+
+def run_program(words: list[str]) -> tuple[int, str]:
+    """Carries out a command by the program: its exit code and its data. What it says goes to standard error.
+
+    Ctrl-C reaches the program, too, which keeps what was measured until then.
+    """
+    process = subprocess.Popen([program(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    said: list[str] = []
+
+    def listen() -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            said.append(line)
+            if not line.startswith(("error:", "hint:")):
+                sys.stderr.write(line)
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    interrupted = False
+    while True:
+        try:
+            assert process.stdout is not None
+            data = process.stdout.read()
+            code = process.wait()
+            break
+        except KeyboardInterrupt:
+            interrupted = True
+    listener.join()
+    if interrupted or code == 130:
+        raise KeyboardInterrupt
+    if code not in (0, 1, 4):
+        text = "".join(said)
+        message, _, hint = text[text.rfind("error: ") + len("error: ") :].partition("\nhint: ")
+        raise of_code(code, message.strip() or f"laxity ended with {code}", hint.strip() or None)
+    return code, data

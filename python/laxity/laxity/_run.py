@@ -1,0 +1,111 @@
+"""How each kind of function calls its command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from . import _answers, _call, _laxity
+from ._answers import A, given_of, options_of, renamed
+from ._errors import InputError
+
+
+def on_sets(command: str, kind: type[A], arguments: dict[str, Any]) -> A:
+    """A command on task sets."""
+    sets = _call.sets_of(arguments.pop("sets"), bool(arguments.pop("leave_out_threads", False)))
+    return kind.of(command, [_answers.SETS], sets, given_of(arguments))
+
+
+def on_set(command: str, kind: type[A], arguments: dict[str, Any]) -> A:
+    """A command on one task set, which hands back the set with its places."""
+    sets = _call.sets_of(arguments.pop("set"), bool(arguments.pop("leave_out_threads", False)))
+    return kind.of(command, [_answers.SETS], sets, {**given_of(arguments), "write": _answers.SETS})
+
+
+def on_paths(command: str, kind: type[A], arguments: dict[str, Any], *leading: str) -> A:
+    """A command on files and directories."""
+    paths = []
+    for name in leading:
+        value = arguments.pop(name)
+        several = isinstance(value, (list, tuple))
+        paths += [os.fspath(one) for one in (value if several else [value]) if one is not None]
+    return kind.of(command, paths, [], given_of(arguments))
+
+
+def study(arguments: dict[str, Any]) -> _answers.StudyResult:
+    """A study that a file or a dict describes."""
+    options = options_of("study")
+    file = arguments.pop("study")
+    given = given_of(arguments)
+    with ExitStack() as stack:
+        files = _call.Files(stack)
+        name = None
+        if isinstance(file, Mapping):
+            name = file.get("name")
+            file = files(file)
+        path = given.get("out")
+        if path is None:
+            path = Path("laxity-results") / str(name or Path(file).stem)
+            given["out"] = path
+        words = ["study", *_call.words_of(options, given, files), "--json", "--", os.fspath(file)]
+        called = _call.carry_out(words, [])
+        if called.code == 130:
+            raise KeyboardInterrupt
+        return _answers.StudyResult(words, [], called, Path(path))
+
+
+def by_program(command: str, arguments: dict[str, Any]) -> _answers.Results:
+    """A command that runs tasks for real: the program carries it out."""
+    options = options_of(command)
+    sets = _call.sets_of(arguments.pop("sets"), bool(arguments.pop("leave_out_threads", False)))
+    given = renamed(given_of(arguments), options)
+    if given.get("out") is None:
+        stamp = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%SZ")
+        given["out"] = Path("laxity-results") / f"{command}-{stamp}"
+    with ExitStack() as stack:
+        files = _call.Files(stack)
+        paths = []
+        for at, task_set in enumerate(sets):
+            path = files.new(f"set-{at}.json")
+            path.write_text(task_set.to_json())
+            paths.append(os.fspath(path))
+        words = [command, *_call.words_of(options, given, files), "--json", "--", *paths]
+        code, data = _call.run_program(words)
+        return _answers.Results(code, data, Path(given["out"]))
+
+
+def generate(generator: str, parameters: dict[str, Any]) -> list[_laxity.TaskSet]:
+    """Task sets of a generator."""
+    command = f"generate {generator}"
+    options = options_of(command)
+    known = {option["name"]: option for option in options}
+    given = given_of(parameters)
+    for short, name in (("n", "tasks"), ("u", "utilization")):
+        if short in given and name in known:
+            given[name] = given.pop(short)
+    for name in given:
+        if name not in known:
+            rule = ", ".join(name.replace("-", "_") for name in known if name not in HIDDEN)
+            raise InputError(f"{name.replace('-', '_')}: `{generator}` has no such parameter", f"its parameters are {rule}")
+    words = _call.words_of(options, {**given, "out": _answers.SETS}, str)
+    return _call.carry_out([*command.split(), *words], []).sets
+
+
+HIDDEN = ("json", "out", "force", "format", "quiet", "verbose", "help")
+
+
+def verdicts(arguments: dict[str, Any]) -> _laxity.Table:
+    """What is proven of many sets, as a table."""
+    options = options_of("analyze")
+    sets = _call.sets_of(arguments.pop("sets"), bool(arguments.pop("leave_out_threads", False)))
+    with ExitStack() as stack:
+        words = _call.words_of(options, renamed(given_of(arguments), options), _call.Files(stack))
+        watch = _call.Watch()
+        try:
+            return _laxity.verdicts([*words, "--", _answers.SETS], sets, watch)
+        finally:
+            watch.close()

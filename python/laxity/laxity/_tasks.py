@@ -1,0 +1,117 @@
+"""Tasks as Python has them. A task set is laxity's file format (`laxity schema task-set`), with times also as numbers."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any, Union
+
+from ._errors import InputError
+
+Time = Union[str, int, timedelta]
+"""A time: text with a unit ("1.5ms"), a whole number of nanoseconds, or a timedelta."""
+
+_TIMES = ("wcet", "period", "min_interarrival", "deadline", "phase", "leave")
+
+
+def time_text(value: Any, what: str) -> str:
+    """A time as laxity's files and options have it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, timedelta):
+        micros = value // timedelta(microseconds=1)
+        return f"{micros}us"
+    if isinstance(value, bool) or isinstance(value, float):
+        raise InputError(f"{what}: {value!r} is no time", 'write text with a unit ("1.5ms"), or whole nanoseconds')
+    try:
+        return f"{value.__index__()}ns"
+    except AttributeError:
+        raise InputError(
+            f"{what}: {value!r} is no time", 'write text with a unit ("1.5ms"), or whole nanoseconds'
+        ) from None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A recurring task. Exactly one of `period` and `min_interarrival` (sporadic) is given.
+
+    Times are text with a unit ("1.5ms"), whole nanoseconds, or timedeltas; in a task that a set hands out they are text.
+
+    Attributes:
+        name: Unique in its set; without one, T1, T2 ... by position.
+        wcet: Worst-case execution time C of one job on a CPU of speed 1.
+        period: Time T between two releases.
+        min_interarrival: Least time between two releases.
+        deadline: Relative deadline D; default: the period.
+        phase: First release after the start; default: 0.
+        leave: When the task leaves: no job arrives from then on.
+        batching: False: its jobs are released each by itself.
+        priority: The smaller, the higher, for schedulers with given priorities.
+        kind: "real-time" (default) or "best-effort".
+        affinity: The CPUs on which it may run, such as "0-3,8".
+        demand: What its jobs ask for, such as "uniform:0.5,1"; default: what the run asks for.
+        group: Tasks of one group share memory.
+        shared: How much of the working set the group shares, such as "64KiB".
+        working_set: What each job walks, such as {"size": "256KiB"}.
+    """
+
+    name: str | None = None
+    wcet: Time | None = None
+    period: Time | None = None
+    deadline: Time | None = None
+    min_interarrival: Time | None = None
+    phase: Time | None = None
+    leave: Time | None = None
+    batching: bool | None = None
+    priority: int | None = None
+    kind: str | None = None
+    affinity: str | None = None
+    demand: str | None = None
+    group: str | None = None
+    shared: str | int | None = None
+    working_set: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The task as laxity's files have it."""
+        return _entry(asdict(self), self.name or "a task")
+
+
+def _entry(task: Mapping[str, Any], name: str) -> dict[str, Any]:
+    entry = {key: value for key, value in task.items() if value is not None}
+    for key in _TIMES:
+        if key in entry:
+            entry[key] = time_text(entry[key], f"task `{name}`: {key}")
+    return entry
+
+
+def document(tasks: Iterable[Task | Mapping[str, Any]], name: str) -> str:
+    """A task set in laxity's JSON."""
+    entries = []
+    for at, task in enumerate(tasks, 1):
+        if isinstance(task, Task):
+            entries.append(task.to_dict())
+        elif isinstance(task, Mapping):
+            entries.append(_entry(task, str(task.get("name", f"T{at}"))))
+        else:
+            raise InputError(f"task {at}: {task!r} is no task", "give laxity.Task or a dict of the same keys")
+    return json.dumps({"version": 1, "name": name, "tasks": entries})
+
+
+def tasks_of(text: str) -> list[Task]:
+    """The tasks of a task set in laxity's JSON."""
+    return [Task(**task) for task in json.loads(text)["tasks"]]
+
+
+def table_html(name: str, rows: Iterable[tuple[Any, ...]]) -> str:
+    """A task set as a table of HTML: rows of name, C, T, D and phase in ns, sporadic."""
+    head = "".join(f"<th>{title}</th>" for title in ("task", "C (ms)", "T (ms)", "D (ms)", "phase (ms)", "C/T"))
+    body = []
+    for task, wcet, period, deadline, phase, sporadic in rows:
+        times = [f"{time / 1e6:g}" for time in (wcet, period, deadline, phase)]
+        times[1] = f"\u2265 {times[1]}" if sporadic else times[1]
+        cells = [html.escape(task), *times, f"{wcet / period:.4f}"]
+        body.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    return f"<table><caption>{html.escape(name)}</caption><tr>{head}</tr>{''.join(body)}</table>"
