@@ -61,10 +61,18 @@ FUNCTIONS = {
         {"as-platform"},
     ),
     "study": (
-        [("study", f"{PATH} | Mapping[str, Any]", "The study: the path of its file, or a dict of the same keys.")],
+        [
+            ("study", f"{PATH} | Mapping[str, Any]", "The study: the path of its file, or a dict of the same keys."),
+            (
+                "on",
+                "Any | None",
+                "Where it is judged: \"dask\" (a cluster of this machine), \"dask=ADDRESS\", a client of Dask, or an executor "
+                "of concurrent.futures; default: threads of this process. The results are the same.",
+            ),
+        ],
         "StudyResult",
         "_run.study(locals())",
-        {"real", "duration", "repeat", "cpus", "limit", "clusters", "record", "record-overheads", "quiet-machine", "shard"},
+        {"real", "duration", "repeat", "cpus", "limit", "clusters", "record", "record-overheads", "quiet-machine", "shard", "on"},
     ),
     "compare": (SETS, "Results", '_run.by_program("compare", locals())', set()),
     "run": (SETS, "Results", '_run.by_program("run", locals())', set()),

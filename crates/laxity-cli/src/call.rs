@@ -60,6 +60,11 @@ impl Stop {
         Stop(free.unwrap_or_else(|| Box::leak(Box::default())))
     }
 
+    /// The flag itself: true once the end is asked for.
+    pub fn flag(self) -> &'static AtomicBool {
+        self.0
+    }
+
     /// Asks for the end.
     pub fn ask(self) {
         self.0.store(true, SeqCst);

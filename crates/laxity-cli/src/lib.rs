@@ -19,7 +19,7 @@ mod tables;
 mod terminal;
 mod views;
 
-pub use shipped::VERSION;
+pub use shipped::{VERSION, located};
 
 pub use memory::OrEnd;
 use std::process::ExitCode;

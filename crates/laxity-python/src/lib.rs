@@ -8,6 +8,7 @@ mod options;
 mod progress;
 mod set_tables;
 mod sets;
+mod studies;
 mod tables;
 mod verdicts;
 
@@ -22,6 +23,8 @@ mod _laxity {
     use super::options::options;
     #[pymodule_export]
     use super::sets::TaskSet;
+    #[pymodule_export]
+    use super::studies::{Conductor, judge};
     #[pymodule_export]
     use super::tables::{Table, read_parquet};
     #[pymodule_export]

@@ -595,6 +595,7 @@ def catalogue(
 
 def study(
     study: str | os.PathLike[str] | Mapping[str, Any],
+    on: Any | None = None,
     *,
     sets: Value | None = None,
     seed: Value | None = None,
@@ -621,6 +622,8 @@ def study(
 
     Args:
         study: The study: the path of its file, or a dict of the same keys.
+        on: Where it is judged: "dask" (a cluster of this machine), "dask=ADDRESS", a client of Dask, or an executor
+            of concurrent.futures; default: threads of this process. The results are the same.
         sets: Task sets at every point, instead of those that the file says.
         seed: Seed of everything random, instead of the file's.
         threads: Threads; default: one per CPU. Results do not depend on it.
