@@ -8,6 +8,7 @@ use crate::arguments::ImportArguments;
 use crate::command_line::{self, Cli, Command};
 use crate::commands::analyze;
 use crate::shipped;
+use laxity_analysis::Test;
 use laxity_lab::Observer;
 use laxity_lab::analysis::answer::Answer;
 use laxity_model::{Diagnostic, Result, TaskSet};
@@ -27,6 +28,8 @@ pub const SETS: &str = "<sets>";
 pub struct Given {
     /// The task sets for which the word [`SETS`] stands, where files of sets are read.
     pub sets: Vec<TaskSet>,
+    /// Tests beside those of the catalogue, which curves of studies can name.
+    pub tests: Vec<&'static dyn Test>,
     /// Is told how far it is, and what it says beside its answer.
     pub observer: Arc<dyn Observer>,
     /// Asks for its end.
@@ -85,6 +88,7 @@ impl Default for Stop {
 /// What this thread's command was given, and what it has said so far.
 struct Current {
     sets: Option<Vec<TaskSet>>,
+    tests: Vec<&'static dyn Test>,
     observer: Arc<dyn Observer>,
     stop: &'static AtomicBool,
     /// `--quiet`, `--verbose`.
@@ -160,9 +164,17 @@ impl Given {
         verbosity: (bool, bool),
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let Given { sets, observer, stop } = self;
+        let Given { sets, tests, observer, stop } = self;
         let called = Called::default();
-        CURRENT.set(Some(Current { sets: Some(sets), observer, stop: stop.0, verbosity, command, called }));
+        CURRENT.set(Some(Current {
+            sets: Some(sets),
+            tests,
+            observer,
+            stop: stop.0,
+            verbosity,
+            command,
+            called,
+        }));
         // Also where the work panics.
         let _ending = Ending(stop);
         work().map_err(|mut error| {
@@ -253,6 +265,11 @@ pub(crate) fn stop() -> Option<&'static AtomicBool> {
 /// What is told, and the command line.
 pub(crate) fn caller() -> Option<(Arc<dyn Observer>, Vec<String>)> {
     current(|current| (Arc::clone(&current.observer), current.command.clone()))
+}
+
+/// Tests beside those of the catalogue.
+pub(crate) fn tests() -> Vec<&'static dyn Test> {
+    current(|current| current.tests.clone()).unwrap_or_default()
 }
 
 /// The task sets for which this path stands.

@@ -1,7 +1,9 @@
 //! Commands of the program, each on a thread of its own, while the thread of Python shows progress and listens to Ctrl-C.
 
+use crate::own_tests::{OwnTest, PythonTest};
 use crate::progress::{Relay, StepState, Told};
 use crate::sets::TaskSet;
+use laxity_analysis::Test;
 use laxity_model::Result;
 use laxity_program::call::{Given, Stop};
 use pyo3::exceptions::PyRuntimeError;
@@ -35,10 +37,13 @@ pub fn call(
     py: Python<'_>,
     words: Vec<String>,
     sets: Vec<Py<TaskSet>>,
+    tests: Vec<Py<OwnTest>>,
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Called> {
     let sets = sets.iter().map(|set| set.get().0.clone()).collect();
-    let called = watched(py, sets, watch.as_ref(), move |given| laxity_program::call::call(&words, given))?;
+    let tests: Vec<_> = tests.iter().map(|test| test.get().0).collect();
+    let called =
+        watched(py, (sets, &tests), watch.as_ref(), move |given| laxity_program::call::call(&words, given))?;
     let sets = called.sets.into_iter().map(|set| Py::new(py, TaskSet(set))).collect::<PyResult<_>>()?;
     Ok(Called { code: called.code, data: called.data, text: called.text, sets })
 }
@@ -46,12 +51,13 @@ pub fn call(
 /// Does long work on a thread of its own. Ctrl-C asks it for its end, and is raised when it has come to it.
 pub fn watched<T: Send + 'static>(
     py: Python<'_>,
-    sets: Vec<laxity_model::TaskSet>,
+    (sets, tests): (Vec<laxity_model::TaskSet>, &[&'static PythonTest]),
     watch: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(Given) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (relay, stop) = (Relay::default(), Stop::new());
-    let given = Given { sets, observer: Arc::new(relay.clone()), stop };
+    let given_tests = tests.iter().map(|&test| test as &dyn Test).collect();
+    let given = Given { sets, tests: given_tests, observer: Arc::new(relay.clone()), stop };
     let (send, receive) = mpsc::channel();
     let receive = Mutex::new(receive);
     let worker = std::thread::Builder::new()
@@ -62,7 +68,8 @@ pub fn watched<T: Send + 'static>(
     let ended = loop {
         let waited = py.detach(|| receive.lock().expect("this thread has it alone").recv_timeout(LOOK));
         let shown = watch.map_or(Ok(()), |watch| show(&relay, watch, &mut steps));
-        if let Err(error) = py.check_signals().and(shown)
+        let of_tests = tests.iter().find_map(|test| test.raised()).map_or(Ok(()), Err);
+        if let Err(error) = py.check_signals().and(shown).and(of_tests)
             && raised.is_none()
         {
             raised = Some(error);

@@ -5,6 +5,7 @@
 
 mod calls;
 mod options;
+mod own_tests;
 mod progress;
 mod set_tables;
 mod sets;
@@ -21,6 +22,8 @@ mod _laxity {
     use super::calls::{Called, call};
     #[pymodule_export]
     use super::options::options;
+    #[pymodule_export]
+    use super::own_tests::OwnTest;
     #[pymodule_export]
     use super::sets::TaskSet;
     #[pymodule_export]

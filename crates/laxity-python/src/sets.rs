@@ -45,7 +45,7 @@ impl TaskSet {
         leave_out_threads: bool,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Self>> {
-        let sets = crate::calls::watched(py, Vec::new(), watch.as_ref(), move |given| {
+        let sets = crate::calls::watched(py, (Vec::new(), &[]), watch.as_ref(), move |given| {
             laxity_program::call::read_sets(&paths, leave_out_threads, given)
         })?;
         Ok(sets.into_iter().map(TaskSet).collect())

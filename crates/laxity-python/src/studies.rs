@@ -163,7 +163,7 @@ const KNOWN_MOST: usize = 4;
 /// What units of a study come to, each as text: `told` and `units` are of a [`Conductor`].
 #[pyfunction]
 pub fn judge(py: Python<'_>, told: String, units: Vec<String>) -> PyResult<Vec<String>> {
-    watched(py, Vec::new(), None, move |given| {
+    watched(py, (Vec::new(), &[]), None, move |given| {
         let study = known(&told)?;
         units.iter().map(|unit| judged(&study, unit, given.stop)).collect()
     })

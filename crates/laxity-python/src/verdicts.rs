@@ -18,7 +18,9 @@ pub fn verdicts(
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let sets = sets.iter().map(|set| set.get().0.clone()).collect();
-    watched(py, sets, watch.as_ref(), move |given| table(&laxity_program::call::analysis(&words, given)?))
+    watched(py, (sets, &[]), watch.as_ref(), move |given| {
+        table(&laxity_program::call::analysis(&words, given)?)
+    })
 }
 
 fn table(answer: &Answer) -> Result<Table> {

@@ -4,7 +4,7 @@ from typing import Any, final, overload
 
 from ._tasks import Task
 
-__all__ = ["SETS", "VERSION", "Called", "Conductor", "Table", "TaskSet", "call", "judge", "options", "read_parquet", "verdicts"]
+__all__ = ["SETS", "VERSION", "Called", "Conductor", "OwnTest", "Table", "TaskSet", "call", "judge", "options", "read_parquet", "verdicts"]
 
 VERSION: str
 SETS: str
@@ -85,7 +85,25 @@ class Conductor:
     def progress(self) -> tuple[int, int]: ...
     def close(self) -> None: ...
 
-def call(words: list[str], sets: list[TaskSet], watch: Callable[..., None] | None) -> Called: ...
+@final
+class OwnTest:
+    def __new__(
+        cls,
+        name: str,
+        function: Callable[[list[Any], int], bool | str | None],
+        priorities: str,
+        guarantee: str,
+        exact: bool,
+        source: str,
+    ) -> OwnTest: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def guarantee(self) -> str: ...
+
+def call(
+    words: list[str], sets: list[TaskSet], tests: list[OwnTest], watch: Callable[..., None] | None
+) -> Called: ...
 def judge(told: str, units: list[str]) -> list[str]: ...
 def options(words: list[str]) -> str: ...
 def read_parquet(path: str | PathLike[str]) -> Table: ...

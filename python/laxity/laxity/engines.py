@@ -11,6 +11,7 @@ import logging
 import os
 import queue
 import shlex
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _call, _laxity
-from ._errors import InputError, MachineError
+from ._errors import Error, InputError, MachineError
 
 log = logging.getLogger("laxity")
 
@@ -283,3 +284,37 @@ def conduct(file: str, directory: Path, on: Any, sets: int | None, seed: int | N
             run.stop()
             run.conductor.close()
         return run.failed
+
+
+def main() -> None:
+    """`laxity study FILE --on ENGINE`, which the program becomes."""
+    on, version, file, directory, sets, seed, how, told = sys.argv[1:]
+
+    def number(text: str) -> int | None:
+        return None if text == "-" else int(text)
+
+    code = 0
+    if told == "quiet":
+        _call.set_progress(None)
+    else:
+        logging.basicConfig(level=logging.WARNING, format="%(message)s")
+        log.setLevel(logging.INFO)
+    try:
+        if version != _laxity.VERSION:
+            raise MixedVersions(
+                f"the program is laxity {version}, and the module of {sys.executable} is {_laxity.VERSION}",
+                "pip install laxity==" + version.split()[0],
+            )
+        from . import _commands
+
+        result = _commands.study(file, on=on, sets=number(sets), seed=number(seed), out=directory)
+        print(result.json if how == "json" else result.text, end="")
+        if told != "quiet":
+            print(f"report: {(result.path / 'report.html').resolve()}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted: finished points are kept; the same command goes on", file=sys.stderr)
+        code = 130
+    except Error as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 2 if isinstance(error, InputError) else 3
+    sys.exit(code)

@@ -237,3 +237,26 @@ def test_a_study_that_has_changed_is_refused():
         path.write_text(SIMULATED.replace("200ms", "100ms"))
         with pytest.raises(laxity.InputError):
             laxity.study(path, on=executor, out="one")
+
+
+def test_the_program_goes_on_an_engine(reference):
+    environment = {**os.environ, "LAXITY_PYTHON": sys.executable}
+
+    def study(*words):
+        return subprocess.run([laxity.program(), "study", *words], capture_output=True, text=True, env=environment)
+
+    done = study(str(FIG8A), "--on", "dask", "--sets", str(SETS), "-o", "by-program", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "report: " in done.stderr and "dashboard: http" in done.stderr, done.stderr
+    assert done.stdout == program("study", str(FIG8A), "--sets", str(SETS), "-o", "by-program", "--json", "--quiet")
+    same(reference, FIG8A, "by-program")
+    for words, code, why in [
+        (["--on", "dusk"], 2, "is no engine"),
+        (["--on", "dask=tcp://127.0.0.1:9", "-o", "x"], 3, "no scheduler can be reached"),
+        (["--on", "dask", "--threads", "2"], 2, "cannot be used with"),
+    ]:
+        done = study(str(FIG8A), "--sets", "2", *words)
+        assert done.returncode == code and why in done.stderr, done.stderr
+    environment["LAXITY_PYTHON"] = "/usr/bin/false"
+    done = study(str(FIG8A), "--on", "dask", "-o", "y")
+    assert done.returncode == 3 and "pip install 'laxity[dask]'" in done.stderr, done.stderr
