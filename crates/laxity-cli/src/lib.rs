@@ -18,6 +18,7 @@ mod shipped;
 mod tables;
 mod terminal;
 mod views;
+mod within;
 
 pub use shipped::{VERSION, located};
 

@@ -1,7 +1,7 @@
 //! Studies whose units are judged by other processes: a conductor that hands them out, and what a judge does.
 
-use crate::calls::watched;
 use crate::error;
+use crate::watched::watched;
 use laxity_model::{Diagnostic, Result};
 use laxity_program::call::Stop;
 use laxity_study as study;

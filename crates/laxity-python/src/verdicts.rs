@@ -1,8 +1,8 @@
 //! What is proven of many task sets, as a table: no JSON is made.
 
-use crate::calls::watched;
 use crate::sets::TaskSet;
 use crate::tables::Table;
+use crate::watched::watched;
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
 use laxity_lab::analysis::answer::{Answer, VerdictAnswer, VerdictName};
 use laxity_model::Result;

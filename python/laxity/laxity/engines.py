@@ -14,6 +14,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -126,14 +127,20 @@ class _Run:
         shown = ", ".join(curves[:3]) + (" ..." if len(curves) > 3 else "")
         return f"{self.conductor.name} ({shown})"
 
-    def taken(self, task: _Task) -> None:
+    def ended(self, timeout_s: float) -> list[_Task]:
+        """What has ended since the last time, once there is something."""
+        tasks = [self.done.get(timeout=timeout_s)]
+        while not self.done.empty():
+            tasks.append(self.done.get())
+        return tasks
+
+    def taken(self, task: _Task, result: Any) -> None:
         """Adds up what came back, or tries again what failed."""
         self.out.discard(task)
-        try:
-            tallies, seconds = task.future.result()
-        except Exception as error:
-            self.lost(task, error)
+        if isinstance(result, Exception):
+            self.lost(task, result)
             return
+        tallies, seconds = result
         for (number, _), tally in zip(task.units, tallies):
             self.conductor.take(number, tally)
         per_set = seconds / max(task.sets, 1)
@@ -180,7 +187,9 @@ class _Run:
                     break
                 self.submit(task)
             try:
-                self.taken(self.done.get(timeout=0.2))
+                tasks = self.ended(0.2)
+                for task, result in zip(tasks, self.engine.results([task.future for task in tasks])):
+                    self.taken(task, result)
             except queue.Empty:
                 if workers == 0 and not complained:
                     complained = True
@@ -206,9 +215,20 @@ class _Executor:
     def submit(self, arguments: tuple[Any, ...], label: str, count: int) -> Any:
         return self.executor.submit(*arguments)
 
+    def results(self, futures: list[Any]) -> list[Any]:
+        """The results of what has ended; where there is none, why."""
+        return [_result(future) for future in futures]
+
     def cancel(self, futures: list[Any]) -> None:
         for future in futures:
             future.cancel()
+
+
+def _result(future: Any) -> Any:
+    try:
+        return future.result()
+    except (Exception, CancelledError) as error:
+        return error if isinstance(error, Exception) else MachineError("it was cancelled")
 
 
 class _Dask:
@@ -229,6 +249,16 @@ class _Dask:
         # The dashboard groups by what is before the first hyphen.
         key = label.replace("-", "\u2010") + f"-{count}"
         return self.client.submit(*arguments, key=key, pure=False)
+
+    def results(self, futures: list[Any]) -> list[Any]:
+        # All at once: each question to the scheduler is a way there and back.
+        there = [future for future in futures if future.status == "finished"]
+        try:
+            gathered = dict(zip((id(future) for future in there), self.client.gather(there)))
+        except Exception:
+            # A worker was lost meanwhile: one by one, Dask judges again what it had.
+            gathered = {}
+        return [gathered[id(future)] if id(future) in gathered else _result(future) for future in futures]
 
     def cancel(self, futures: list[Any]) -> None:
         self.client.cancel(futures, force=True)

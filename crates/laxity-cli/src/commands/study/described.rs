@@ -73,8 +73,8 @@ pub struct DescribedArguments {
     pub shard: Option<Shard>,
     /// Judge on an engine for many machines: dask, which starts a cluster of this machine, or dask=ADDRESS
     ///
-    /// ADDRESS is that of a scheduler of Dask, such as tcp://head:8786, whose workers have the Python module laxity of this version and see the
-    /// files that the study names. It goes on where it was interrupted, and comes to the same points as with threads. Needs the Python
+    /// ADDRESS is that of a scheduler of Dask, such as tcp://head:8786, whose workers have the Python module laxity of this version and see
+    /// the files that the study names. It goes on where it was interrupted, and comes to the same points as with threads. Needs the Python
     /// module: pip install 'laxity[dask]'.
     #[arg(help_heading = "Workload", long, value_name = "ENGINE", value_parser = engine, conflicts_with_all = ["real", "shard", "slurm", "threads"])]
     pub on: Option<String>,

@@ -1,7 +1,7 @@
 //! `laxity study FILE --on ENGINE`: the study on other machines, by the Python module, which knows how to talk to the engine.
 
 use super::changes::ChangesArguments;
-use crate::{call, output, shipped};
+use crate::{output, shipped, within};
 use laxity_model::{Diagnostic, Result, STANDARD, ShownPath as _, shown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub fn study_on(
     (file, changes, directory): (&Path, &ChangesArguments, &Path),
     json: bool,
 ) -> Result<ExitCode> {
-    if call::is_within() {
+    if within::is_within() {
         return Err(
             Diagnostic::usage("--on: this is the engine's own side").hint("give laxity.study(on=...)")
         );
