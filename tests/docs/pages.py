@@ -9,7 +9,10 @@ A block is run unless the comment on the line before its fence says otherwise. P
     <!-- test: exit 1 -->                     the commands end with this exit code
     <!-- test: show /FROM/../TO/ -->          the sample shows the output from a line to before another (or `..$`)
     <!-- test: shape -->                      numbers differ from run to run: compare the words
+    <!-- test: output -->                     before a block of text: what the Python block before it prints
     <!-- test: before COMMAND -->             run this first; may stand anywhere, and shows nothing
+
+Blocks of Python have the names of those before them on the page, as in a notebook.
 """
 
 import re
@@ -54,7 +57,7 @@ def read_comment(block: Block, text: str) -> None:
             if not found:
                 raise Mistake(f"{block.where()}: `{rest}` is no range; write /FROM/../TO/ or /FROM/..$")
             block.ranges.append((found[1], found[2]))
-        elif word in REASONED | {"file", "exit", "shape"}:
+        elif word in REASONED | {"file", "exit", "shape", "output"}:
             block.options[word] = rest
         else:
             raise Mistake(f"{block.where()}: unknown test option `{word}`")

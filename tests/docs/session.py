@@ -1,11 +1,14 @@
 """Runs the commands of one page, in order, in a directory of their own."""
 
+import json
 import os
 import re
 import shlex
 import subprocess
 import tempfile
+import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from pages import Block, Mistake, commands
@@ -16,12 +19,22 @@ BUSY_S = 300
 UNITS = {"ns", "us", "µs", "ms", "s", "%", "±", "–", "-", "x"}
 
 
+@dataclass
+class Python:
+    """An interpreter with the libraries that pages use, and the folder with laxity's module."""
+
+    executable: Path
+    module: Path
+
+
 class Session:
     """A directory, the program on its PATH, and what this user may do."""
 
-    def __init__(self, repository: Path, program: Path, python: Path | None, realtime: bool):
+    def __init__(self, repository: Path, program: Path, python: Python | None, realtime: bool):
         self.repository, self.python, self.realtime = repository, python, realtime
         self.parsed: list[str] = []
+        self.interpreter: subprocess.Popen[str] | None = None
+        self.printed: list[str] | None = None  # by the last block of Python; None where it was not run
         self.scratch = tempfile.TemporaryDirectory(prefix="laxity-docs-")
         base = Path(self.scratch.name)
         self.home, programs = base / "robot", base / "bin"
@@ -38,6 +51,8 @@ class Session:
         self.environment.pop("LAXITY_FAULT", None)
 
     def close(self) -> None:
+        if self.interpreter is not None:
+            self.interpreter.communicate()
         self.scratch.cleanup()
 
     def shell(self, command: str) -> tuple[int, list[str]]:
@@ -52,11 +67,14 @@ class Session:
             if not busy or time.monotonic() - begin > BUSY_S:
                 break
             time.sleep(5)
-        text = done.stdout.replace(str(self.home), SHOWN_AS)
-        lines = [line.rstrip() for line in text.split("\n")]
+        return done.returncode, self.lines(done.stdout)
+
+    def lines(self, text: str) -> list[str]:
+        """The lines of an output as pages show them."""
+        lines = [line.rstrip() for line in text.replace(str(self.home), SHOWN_AS).split("\n")]
         while lines and not lines[-1]:
             lines.pop()
-        return done.returncode, lines
+        return lines
 
     def parse(self, where: str, command: str) -> None:
         """Has the program (or make) read the command without doing it."""
@@ -101,13 +119,38 @@ class Session:
         return outputs
 
     def run_python(self, block: Block) -> bool:
-        """Runs a block of Python; False where its libraries or the results are not there."""
-        if self.python is None or ("root" in block.options and not self.realtime):
+        """Runs a block of Python; False where its libraries or the results are not there, or it is only parsed."""
+        self.printed = None
+        code = "\n".join(block.text)
+        if self.python is None or "parse" in block.options or ("root" in block.options and not self.realtime):
+            try:
+                compile(code, block.where(), "exec")
+            except SyntaxError as error:
+                raise Mistake(f"{block.where()}: this is no Python: {error}") from None
             return False
-        done = subprocess.run([self.python, "-c", "\n".join(block.text)], cwd=self.home, text=True, timeout=LIMIT_S,
-                              capture_output=True, check=False)  # fmt: skip
-        if done.returncode != 0:
-            raise Mistake(f"{block.where()}: Python ends with {done.returncode}:\n{done.stderr}")
+        if self.interpreter is None:
+            environment = {**self.environment, "PYTHONPATH": str(self.python.module), "PYTHONDONTWRITEBYTECODE": "1",
+                           "LAXITY_DATA_DIR": str(self.repository)}  # fmt: skip
+            command = [self.python.executable, Path(__file__).with_name("interpreter.py")]
+            self.interpreter = subprocess.Popen(
+                command, cwd=self.home, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        interpreter = self.interpreter
+        assert interpreter.stdin and interpreter.stdout
+        limit = threading.Timer(LIMIT_S, interpreter.kill)
+        limit.start()
+        try:
+            print(json.dumps({"code": code, "where": block.where()}), file=interpreter.stdin, flush=True)
+            answer = interpreter.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        limit.cancel()
+        if not answer:
+            raise Mistake(f"{block.where()}: Python has ended, or this takes longer than {LIMIT_S} s")
+        done = json.loads(answer)
+        if done["fault"]:
+            raise Mistake(f"{block.where()}: Python fails:\n{done['fault']}")
+        self.printed = self.lines(done["output"])
         return True
 
 
