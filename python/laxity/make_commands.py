@@ -66,8 +66,8 @@ FUNCTIONS = {
             (
                 "on",
                 "Any | None",
-                "Where it is judged: \"dask\" (a cluster of this machine), \"dask=ADDRESS\", a client of Dask, or an executor "
-                "of concurrent.futures; default: threads of this process. The results are the same.",
+                "Where it is judged: \"dask\" or \"hyperqueue\" (a cluster of this machine), \"dask=ADDRESS\", "
+                "\"hyperqueue=SERVER-DIRECTORY\", a client of Dask, or an executor of concurrent.futures; default: threads of this process. The results are the same.",
             ),
             ("tests", "Sequence[OwnTest] | None", "Tests of your own (`laxity.own_test`), which its curves name."),
         ],

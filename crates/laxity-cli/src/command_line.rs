@@ -293,6 +293,9 @@ pub enum Command {
     Vm(vm::VmArguments),
     /// Print what a shell completes commands and options by.
     Completions(shell::CompletionsArguments),
+    /// Judge units of a study that another program hands out.
+    #[command(name = "__judge", hide = true)]
+    Judge,
     /// Write the manual pages.
     #[command(name = "__man", hide = true)]
     Man(shell::ManArguments),
@@ -326,6 +329,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Study(arguments) => study::study(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments, understood),
         Command::Completions(arguments) => shell::completions(&arguments, Cli::command()),
+        Command::Judge => study::judge(),
         Command::Man(arguments) => shell::man(&arguments, &Cli::command()),
     }
 }

@@ -3,44 +3,17 @@
 use crate::error;
 use crate::watched::watched;
 use laxity_model::{Diagnostic, Result};
-use laxity_program::call::Stop;
 use laxity_study as study;
-use laxity_study::{Changes, Study, Tally, WorkUnit};
+use laxity_study::{Changes, Tally, Told, WorkUnit};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A study as a judge is told of it: its text, its name, the directory of files that it names, and what was changed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Told {
-    text: String,
-    name: String,
-    beside: PathBuf,
-    sets: Option<u64>,
-    seed: Option<u64>,
-}
-
-impl Told {
-    fn read(&self) -> Result<Study> {
-        let changes = Changes { sets: self.sets, seed: self.seed };
-        Study::from_text_changed(&self.text, &self.name, &self.beside, changes)
-    }
-}
-
-/// All that the results of a study depend on, in short: two studies with the same have the same points. The version of laxity is in it.
-fn digest(study: &Study) -> String {
-    let described = json!([laxity_program::VERSION, study.description()]).to_string();
-    Sha256::digest(described).iter().map(|byte| format!("{byte:02x}")).collect()
-}
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Hands out the units of a study, and adds up what they come to.
 #[pyclass(module = "laxity")]
 pub struct Conductor {
     told: Told,
-    digest: String,
     /// Gone once it is closed.
     inner: Mutex<Option<study::Conductor>>,
 }
@@ -67,23 +40,17 @@ impl Conductor {
         seed: Option<u64>,
     ) -> PyResult<Self> {
         let open = || {
-            let file = laxity_program::located(&file).into_owned();
-            let text = laxity_model::read_file(&file, |text| Ok(text.to_owned()))?;
-            let beside = file.parent().unwrap_or(Path::new(""));
-            let beside = beside.canonicalize().unwrap_or_else(|_| beside.to_owned());
-            let told = Told { text, name: laxity_model::name_of(&file), beside, sets, seed };
-            let study = Arc::new(told.read().map_err(|error| error.context(file.to_string_lossy()))?);
-            let digest = digest(&study);
+            let file = laxity_program::located(&file);
+            let (told, study) = Told::read(&file, Changes { sets, seed }, laxity_program::VERSION)?;
             let inner = Mutex::new(Some(study::Conductor::open(study, &directory)?));
-            Ok(Conductor { told, digest, inner })
+            Ok(Conductor { told, inner })
         };
         py.detach(open).map_err(|wrong: Diagnostic| error(py, &wrong))
     }
 
     /// What a judge has to know of the study, as text: the same for all of its units.
     fn told(&self) -> String {
-        let Told { text, name, beside, sets, seed } = &self.told;
-        json!({"text": text, "name": name, "beside": beside, "sets": sets, "seed": seed, "digest": self.digest}).to_string()
+        serde_json::to_string(&self.told).expect("serializes")
     }
 
     /// A unit of at most so many sets, as (number, text); None while all is out, or at the end.
@@ -155,57 +122,19 @@ impl Conductor {
     }
 }
 
-/// The studies that this process has judged last.
-static KNOWN: Mutex<Vec<(String, Arc<Study>)>> = Mutex::new(Vec::new());
-/// So many are kept.
-const KNOWN_MOST: usize = 4;
-
 /// What units of a study come to, each as text: `told` and `units` are of a [`Conductor`].
 #[pyfunction]
 pub fn judge(py: Python<'_>, told: String, units: Vec<String>) -> PyResult<Vec<String>> {
     watched(py, (Vec::new(), &[]), None, move |given| {
-        let study = known(&told)?;
-        units.iter().map(|unit| judged(&study, unit, given.stop)).collect()
+        let told: Told = read(&told)?;
+        let units: Vec<WorkUnit> = units.iter().map(|unit| read(unit)).collect::<Result<_>>()?;
+        let tallies = told.judge(&units, laxity_program::VERSION, given.stop.flag())?;
+        let tallies = tallies.ok_or_else(|| Diagnostic::interrupted("the units are not judged"))?;
+        Ok(tallies.iter().map(|tally| serde_json::to_string(tally).expect("serializes")).collect())
     })
 }
 
-fn known(told: &str) -> Result<Arc<Study>> {
-    let find = |known: &[(String, Arc<Study>)]| {
-        known.iter().find(|(text, _)| text == told).map(|(_, study)| Arc::clone(study))
-    };
-    let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(study) = find(&lock()) {
-        return Ok(study);
-    }
-    let value: Value =
-        serde_json::from_str(told).map_err(|wrong| Diagnostic::usage(format!("no study: {wrong}")))?;
-    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
-    let read = Told {
-        text: text("text"),
-        name: text("name"),
-        beside: text("beside").into(),
-        sets: value["sets"].as_u64(),
-        seed: value["seed"].as_u64(),
-    };
-    let study = Arc::new(read.read()?);
-    if digest(&study) != text("digest") {
-        return Err(Diagnostic::environment(format!(
-            "the judge would not judge the same study: it has laxity {}, or other files that the study names",
-            laxity_program::VERSION
-        ))
-        .hint("install the same laxity on all machines, and share the study's directory"));
-    }
-    let mut known = lock();
-    known.insert(0, (told.to_owned(), Arc::clone(&study)));
-    known.truncate(KNOWN_MOST);
-    Ok(study)
-}
-
-fn judged(study: &Study, unit: &str, stop: Stop) -> Result<String> {
-    let unit: WorkUnit =
-        serde_json::from_str(unit).map_err(|wrong| Diagnostic::usage(format!("no unit of work: {wrong}")))?;
-    match study.tally(&unit, stop.flag())? {
-        Some(tally) => Ok(serde_json::to_string(&tally).expect("serializes")),
-        None => Err(Diagnostic::interrupted("the unit is not judged")),
-    }
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text)
+        .map_err(|wrong| Diagnostic::usage(format!("neither a study nor a unit of one: {wrong}")))
 }

@@ -44,6 +44,7 @@ mod simulations;
 mod study;
 mod table;
 mod tally;
+mod told;
 
 pub use axis::{Axis, Variable, WrittenGrid};
 pub use compute::{ComputedPoints, Planned, Progress, compute, compute_shard, next_round};
@@ -81,3 +82,4 @@ pub use tally::{
     Gaps, Kept, Moments, SeriesResult, SeriesTally, SetCount, SetResult, Tally, Value,
     weighted_schedulability,
 };
+pub use told::Told;

@@ -1,4 +1,4 @@
-"""Studies on other people's engines: Dask, or anything with `submit`, such as the executors of concurrent.futures.
+"""Studies on other people's engines: Dask, HyperQueue, or anything with `submit`, such as the executors of concurrent.futures.
 
 The engine carries units of work; this process hands them out, adds up what they come to, and keeps the journal of the study's
 directory. So all engines come to the same bytes as threads do, and a study that was stopped or killed goes on with any of them.
@@ -11,7 +11,10 @@ import logging
 import os
 import queue
 import shlex
+import shutil
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -35,16 +38,15 @@ PARTS_MOST = 256
 
 
 class MixedVersions(MachineError):
-    """A worker has another laxity, or other files that the study names."""
+    """A worker has another laxity, or other files that the study names: it would not judge the same."""
 
 
-def judge(told: str, units: list[str], version: str) -> tuple[list[str], float]:
+REFUSALS = ("this study is conducted by laxity", "a worker would judge another study")
+"""How messages of such workers begin."""
+
+
+def judge(told: str, units: list[str]) -> tuple[list[str], float]:
     """What a worker does: what units come to, and the seconds that it took."""
-    if version != _laxity.VERSION:
-        raise MixedVersions(
-            f"a worker has laxity {_laxity.VERSION}, and this study is conducted by {version}",
-            "install the same laxity on all workers: pip install laxity==" + version.split()[0],
-        )
     begun = time.perf_counter()
     return _laxity.judge(told, units), time.perf_counter() - begun
 
@@ -116,7 +118,7 @@ class _Run:
     def submit(self, task: _Task) -> None:
         """Hands units to the engine."""
         self.count += 1
-        arguments = (judge, self.told, [unit for _, unit in task.units], _laxity.VERSION)
+        arguments = (judge, self.told, [unit for _, unit in task.units])
         self.out.add(task)
         task.tries += 1
         task.future = self.engine.submit(arguments, f"{self.name()}: {task.label}", self.count)
@@ -148,8 +150,9 @@ class _Run:
         self.seconds_per_set = per_set if known is None else 0.5 * known + 0.5 * per_set
 
     def lost(self, task: _Task, error: Exception) -> None:
-        if isinstance(error, MixedVersions) or "would not judge the same study" in str(error):
-            raise error
+        message = str(getattr(error, "message", error))
+        if message.startswith(REFUSALS):
+            raise MixedVersions(message, getattr(error, "hint", None)) from error
         if isinstance(error, ModuleNotFoundError):
             raise MachineError(f"a worker has no laxity: {error}", f"pip install laxity=={_laxity.VERSION.split()[0]}") from error
         if task.tries < TRIES:
@@ -264,21 +267,164 @@ class _Dask:
         self.client.cancel(futures, force=True)
 
 
+class _Promise:
+    """What HyperQueue is to come to."""
+
+    def __init__(self, number: int, job: Any, seconds: float) -> None:
+        self.number, self.job, self.begun = number, job, seconds
+        self.outcome: Any = None
+        self.then: Callable[[Any], None] | None = None
+
+    def add_done_callback(self, then: Callable[[Any], None]) -> None:
+        self.then = then
+
+    def result(self) -> Any:
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+class HyperQueue:
+    """HyperQueue: units are tasks of the program, whose answers lie in a folder that all machines see.
+
+    Args:
+        client: A client of HyperQueue's server.
+        folder: Where the answers are; the study's directory has one.
+        workers: So many units are judged at the same time, about.
+    """
+
+    SCRIPT = 'test ! -e stop || exit 9; "$0" __judge >"$1.part" 2>"$1.said" && mv "$1.part" "$1.done" || mv "$1.said" "$1.failed"'
+    LOOK_S = 0.05
+    FAILURES_S = 5.0
+
+    def __init__(self, client: Any, folder: Path, workers: int) -> None:
+        self.client, self.folder, self.count = client, folder, workers
+        self.hyperqueue: Any = importlib.import_module("hyperqueue")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self.out: dict[int, _Promise] = {}
+        self.over = threading.Event()
+        self.watcher = threading.Thread(target=self.watch, daemon=True)
+        self.watcher.start()
+
+    def workers(self) -> int:
+        return self.count
+
+    def submit(self, arguments: tuple[Any, ...], label: str, count: int) -> _Promise:
+        _, told, units = arguments
+        job = self.hyperqueue.Job(name=label, max_fails=None, default_workdir=self.folder)
+        text = "\n".join([told, *units]) + "\n"
+        job.program(["sh", "-c", self.SCRIPT, _call.program(), str(count)], stdin=text, stdout=None, stderr=None, crash_limit=TRIES)
+        promise = _Promise(count, self.client.submit(job), time.perf_counter())
+        self.out[count] = promise
+        return promise
+
+    def watch(self) -> None:
+        """Looks for answers, and from time to time for tasks that HyperQueue gave up."""
+        looked = time.monotonic()
+        while not self.over.wait(self.LOOK_S):
+            there = {entry.name for entry in os.scandir(self.folder)}
+            for number, promise in list(self.out.items()):
+                if f"{number}.done" in there:
+                    text = (self.folder / f"{number}.done").read_text().splitlines()
+                    self.end(promise, (text, time.perf_counter() - promise.begun))
+                elif f"{number}.failed" in there:
+                    said = (self.folder / f"{number}.failed").read_text()
+                    message, _, hint = said.partition("error: ")[2].partition("\nhint: ")
+                    self.end(promise, MachineError(message.strip() or said.strip() or "it failed", hint.strip() or None))
+            if time.monotonic() - looked > self.FAILURES_S:
+                looked = time.monotonic()
+                self.given_up()
+
+    def given_up(self) -> None:
+        for promise in list(self.out.values()):
+            try:
+                failed = self.client.get_failed_tasks(promise.job)
+            except Exception:  # It is not over.
+                continue
+            for context in failed.values():
+                self.end(promise, MachineError(f"HyperQueue gave it up: {context.error}"))
+
+    def end(self, promise: _Promise, outcome: Any) -> None:
+        if self.out.pop(promise.number, None) is None:
+            return
+        for kind in ("done", "failed", "part", "said"):
+            (self.folder / f"{promise.number}.{kind}").unlink(missing_ok=True)
+        promise.outcome = outcome
+        if promise.then is not None:
+            promise.then(promise)
+
+    def results(self, futures: list[Any]) -> list[Any]:
+        return [future.outcome for future in futures]
+
+    def cancel(self, futures: list[Any]) -> None:
+        (self.folder / "stop").touch()
+
+    def close(self) -> None:
+        self.over.set()
+        self.watcher.join()
+        if not self.out:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def _hyperqueue(address: str, folder: Path) -> Iterator[HyperQueue]:
+    """A server of HyperQueue by its directory, or a cluster of this machine."""
+    try:
+        hyperqueue: Any = importlib.import_module("hyperqueue")
+        cluster: Any = importlib.import_module("hyperqueue.cluster")
+    except ImportError as error:
+        raise MachineError(f"HyperQueue is not installed ({error})", "pip install laxity[hyperqueue]") from error
+    if address:
+        try:
+            client = hyperqueue.Client(address)
+        except Exception as error:
+            raise MachineError(
+                f"hyperqueue={address}: no server can be reached by this directory: {error}",
+                "name the directory that `hq server start --server-dir` was given",
+            ) from error
+        engine = HyperQueue(client, folder, WORKERS_UNKNOWN)
+        try:
+            yield engine
+        finally:
+            engine.close()
+        return
+    workers = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory(prefix="laxity-") as home:
+        with cluster.LocalCluster(Path(home), cluster.WorkerConfig(cores=workers)) as local:
+            engine = HyperQueue(local.client(), folder, workers)
+            try:
+                yield engine
+            finally:
+                engine.close()
+
+
+WORKERS_UNKNOWN = 256
+"""So many units of a HyperQueue server are out at the same time, about; more only wait there."""
+
+
 def _is_dask(client: Any) -> bool:
     return type(client).__module__.partition(".")[0] == "distributed"
 
 
 @contextmanager
-def engine_of(on: Any) -> Iterator[Any]:
-    """The engine that is meant: "dask", "dask=ADDRESS", a client of Dask, or an executor."""
+def engine_of(on: Any, directory: Path) -> Iterator[Any]:
+    """The engine that is meant: "dask", "dask=ADDRESS", "hyperqueue", "hyperqueue=DIRECTORY", a client of Dask, or an executor."""
     if not isinstance(on, str):
         if not hasattr(on, "submit"):
-            raise InputError(f"{on!r}: no engine", "give a client of Dask, an executor, or \"dask\"")
-        yield _Dask(on) if _is_dask(on) else _Executor(on)
+            raise InputError(f"{on!r}: no engine", 'give a client of Dask, an executor, "dask" or "hyperqueue"')
+        yield on if isinstance(on, HyperQueue) else _Dask(on) if _is_dask(on) else _Executor(on)
         return
     name, _, address = on.partition("=")
+    if name == "hyperqueue":
+        with _hyperqueue(address, directory / "units") as queue:
+            yield queue
+        return
     if name != "dask":
-        raise InputError(f"`{on}`: no engine", 'write "dask", or "dask=ADDRESS" such as "dask=tcp://head:8786"')
+        raise InputError(
+            f"`{on}`: no engine",
+            'write "dask", "dask=ADDRESS" such as "dask=tcp://head:8786", "hyperqueue" or "hyperqueue=SERVER-DIRECTORY"',
+        )
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
@@ -304,7 +450,7 @@ def conduct(file: str, directory: Path, on: Any, sets: int | None, seed: int | N
         code = f"from laxity.engines import again; print(again({os.path.abspath(file)!r}, {unit!r}{changed}))"
         return f"python3 -c {shlex.quote(code)}"
 
-    with engine_of(on) as engine:
+    with engine_of(on, directory) as engine:
         run = _Run(_laxity.Conductor(file, directory, sets, seed), engine, command)
         watch = _call.Watch()
         try:

@@ -1,6 +1,7 @@
 """A study on other engines comes to the same bytes, whatever is killed meanwhile."""
 
 import concurrent.futures
+import json
 import multiprocessing
 import os
 import signal
@@ -93,6 +94,13 @@ def test_dask(reference, workers):
             assert len(result.points) > 0
 
 
+def test_hyperqueue(reference):
+    for path in reference:
+        laxity.study(path, on="hyperqueue", out=path.stem, **changes(path))
+        same(reference, path, path.stem)
+        assert not Path(path.stem, "units").exists()
+
+
 def test_a_worker_of_dask_is_killed(reference, monkeypatch):
     from distributed import Client
 
@@ -181,12 +189,12 @@ class Failing(concurrent.futures.ThreadPoolExecutor):
         super().__init__(2)
         self.always, self.failed = always, 0
 
-    def submit(self, judge, told, units, version):
+    def submit(self, judge, told, units):
         def work():
             if any('"start":0,' in unit and '"family":0,' in unit for unit in units) and (self.always or self.failed < 2):
                 self.failed += 1
                 raise OSError("the disk is gone")
-            return judge(told, units, version)
+            return judge(told, units)
 
         return super().submit(work)
 
@@ -210,15 +218,16 @@ def test_a_unit_that_fails_is_tried_again_and_after_three_times_the_rest_goes_on
 class Other(concurrent.futures.ThreadPoolExecutor):
     """Workers with another laxity."""
 
-    def submit(self, judge, told, units, version):
-        return super().submit(judge, told, units, "0.0.9 (somewhen)")
+    def submit(self, judge, told, units):
+        told = json.loads(told)
+        return super().submit(judge, json.dumps({**told, "version": "0.0.9 (then)"}), units)
 
 
 def test_workers_with_another_laxity_are_refused(reference):
     path = next(path for path in reference if path != FIG8A)
     with Other(1) as executor, pytest.raises(engines.MixedVersions) as refused:
         laxity.study(path, on=executor, out="mixed")
-    assert "0.0.9" in str(refused.value) and "pip install" in str(refused.value)
+    assert "0.0.9" in str(refused.value) and "install the same laxity" in str(refused.value)
 
 
 def test_what_is_no_engine():
@@ -252,6 +261,7 @@ def test_the_program_goes_on_an_engine(reference):
     same(reference, FIG8A, "by-program")
     for words, code, why in [
         (["--on", "dusk"], 2, "is no engine"),
+        (["--on", "hyperqueue=/nowhere", "-o", "x"], 3, "no server can be reached"),
         (["--on", "dask=tcp://127.0.0.1:9", "-o", "x"], 3, "no scheduler can be reached"),
         (["--on", "dask", "--threads", "2"], 2, "cannot be used with"),
     ]:

@@ -12,10 +12,10 @@ const VARIABLE: &str = "LAXITY_PYTHON";
 
 /// An engine and, behind a =, its address. The module says what is wrong with an address.
 pub fn engine(text: &str) -> std::result::Result<String, String> {
-    match text.split('=').next() {
-        Some("dask") => Ok(text.to_owned()),
+    match Some(name_of(text)) {
+        Some("dask" | "hyperqueue") => Ok(text.to_owned()),
         _ => Err(format!(
-            "`{}` is no engine\nhint: write dask, or dask=ADDRESS such as dask=tcp://head:8786; Slurm has --slurm",
+            "`{}` is no engine\nhint: write dask, dask=ADDRESS such as dask=tcp://head:8786, hyperqueue or hyperqueue=SERVER-DIRECTORY; Slurm has --slurm",
             shown(text)
         )),
     }
@@ -48,7 +48,10 @@ pub fn study_on(
             "--on {engine}: {} has no module laxity",
             python.shown()
         ))
-        .hint(format!("pip install 'laxity[dask]', or say by {VARIABLE} which Python has it")));
+        .hint(format!(
+            "pip install 'laxity[{}]', or say by {VARIABLE} which Python has it",
+            name_of(engine)
+        )));
     }
     let mut command = Command::new(&python);
     command.args(["-c", "from laxity.engines import main; main()", engine, shipped::VERSION]);
@@ -58,6 +61,11 @@ pub fn study_on(
     command.arg(if json { "json" } else { "text" }).arg(if output::quiet() { "quiet" } else { "told" });
     let error = command.exec();
     Err(Diagnostic::environment(format!("cannot start {}: {error}", python.shown())))
+}
+
+/// An engine without its address.
+fn name_of(engine: &str) -> &str {
+    engine.split('=').next().unwrap_or(engine)
 }
 
 fn python() -> PathBuf {

@@ -4,6 +4,7 @@ mod changes;
 mod conclusion;
 mod described;
 mod engine;
+mod judge;
 mod overheads;
 mod progress;
 mod real;
@@ -12,6 +13,7 @@ mod shards;
 mod slurm;
 mod sweep;
 
+pub use judge::judge;
 pub use shards::schema as shard_schema;
 pub use slurm::schema as slurm_schema;
 
