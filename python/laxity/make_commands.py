@@ -61,10 +61,19 @@ FUNCTIONS = {
         {"as-platform"},
     ),
     "study": (
-        [("study", f"{PATH} | Mapping[str, Any]", "The study: the path of its file, or a dict of the same keys.")],
+        [
+            ("study", f"{PATH} | Mapping[str, Any]", "The study: the path of its file, or a dict of the same keys."),
+            (
+                "on",
+                "Any | None",
+                "Where it is judged: \"dask\" (a cluster of this machine), \"dask=ADDRESS\", a client of Dask, or an executor "
+                "of concurrent.futures; default: threads of this process. The results are the same.",
+            ),
+            ("tests", "Sequence[OwnTest] | None", "Tests of your own (`laxity.own_test`), which its curves name."),
+        ],
         "StudyResult",
         "_run.study(locals())",
-        {"real", "duration", "repeat", "cpus", "limit", "clusters", "record", "record-overheads", "quiet-machine", "shard"},
+        {"real", "duration", "repeat", "cpus", "limit", "clusters", "record", "record-overheads", "quiet-machine", "shard", "on"},
     ),
     "compare": (SETS, "Results", '_run.by_program("compare", locals())', set()),
     "run": (SETS, "Results", '_run.by_program("run", locals())', set()),
@@ -88,7 +97,7 @@ from typing import Any, Union
 from . import _run
 from ._answers import Analysis, Answer, Placement, Results, Settings, Simulation, StudyResult, Verification
 from ._call import Sets
-from ._laxity import Table, TaskSet
+from ._laxity import OwnTest, Table, TaskSet
 
 Value = Union[str, int, float, bool, timedelta, "os.PathLike[str]", Mapping[str, Any]]
 """The value of an option: what the command line takes, as text or as a number. Times are text with a unit ("1.5ms"), whole

@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: finish what was measured; the second time, leave at once.
 
-use crate::call;
+use crate::within;
 use laxity_model::{Diagnostic, Result};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 /// A flag that becomes true when a signal asks this program to end. A second request ends it at once, with the
 /// guardian putting the host back.
 pub fn flag() -> Result<&'static AtomicBool> {
-    if let Some(flag) = call::stop() {
+    if let Some(flag) = within::stop() {
         return Ok(flag);
     }
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();

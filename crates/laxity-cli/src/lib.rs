@@ -18,8 +18,9 @@ mod shipped;
 mod tables;
 mod terminal;
 mod views;
+mod within;
 
-pub use shipped::VERSION;
+pub use shipped::{VERSION, located};
 
 pub use memory::OrEnd;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Standard output: data for other programs, whole or not at all.
 
-use crate::call;
 use crate::tables::wrapped;
+use crate::within;
 use laxity_model::{Diagnostic, Failure, Result, ShownPath as _, shown_lines, shown_message};
 use laxity_trace::VerdictState;
 use serde::Serialize;
@@ -30,12 +30,12 @@ pub fn set_verbosity(quiet: bool, verbose: bool) {
 
 /// `--quiet`: no progress, and no words on what was written.
 pub fn quiet() -> bool {
-    call::verbosity().or_else(|| SAID.get().copied()).is_some_and(|(quiet, _)| quiet)
+    within::verbosity().or_else(|| SAID.get().copied()).is_some_and(|(quiet, _)| quiet)
 }
 
 /// `--verbose`: evidence that a first reader can do without is shown, too.
 pub fn verbose() -> bool {
-    call::verbosity().or_else(|| SAID.get().copied()).is_some_and(|(_, verbose)| verbose)
+    within::verbosity().or_else(|| SAID.get().copied()).is_some_and(|(_, verbose)| verbose)
 }
 
 /// Whether a note on a placement is shown: how the integer program came to it is evidence.
@@ -45,7 +45,7 @@ pub fn shows(note: &str) -> bool {
 
 /// Says what went well, such as where something was written, unless `--quiet` forbids it.
 pub fn note(words: impl std::fmt::Display) {
-    if !quiet() && !call::takes_note(&words) {
+    if !quiet() && !within::takes_note(&words) {
         say(words);
     }
 }
@@ -53,14 +53,14 @@ pub fn note(words: impl std::fmt::Display) {
 /// Says something on standard error: a line, or one with more lines quoted below it. A reader that left, or a full disk
 /// behind it, must not end a run.
 pub fn say(words: impl std::fmt::Display) {
-    if !call::takes_warning(&words) {
+    if !within::takes_warning(&words) {
         to_standard_error(&shown_message(&words.to_string()));
     }
 }
 
 /// Says several lines on standard error, each as it is.
 pub fn say_lines(text: &str) {
-    if !call::takes_warning(&text) {
+    if !within::takes_warning(&text) {
         to_standard_error(&shown_lines(text));
     }
 }
@@ -68,7 +68,7 @@ pub fn say_lines(text: &str) {
 /// Says what is wrong, and the way out; the first word in red on a terminal that wants colours.
 pub fn say_error(error: &Diagnostic) {
     let words = error.to_string();
-    if call::takes_warning(&words) {
+    if within::takes_warning(&words) {
         return;
     }
     match words.strip_prefix("error:").filter(|_| colors(&std::io::stderr())) {
@@ -111,7 +111,7 @@ pub fn colors(stream: &impl IsTerminal) -> bool {
 
 /// Whether words may have symbols beyond ASCII: as the locale says.
 pub fn utf8() -> bool {
-    if call::is_within() {
+    if within::is_within() {
         return true;
     }
     static UTF8: OnceLock<bool> = OnceLock::new();
@@ -176,12 +176,12 @@ pub fn print_coloured(text: &str) -> Result<()> {
 
 /// Writes words to standard output.
 fn print_words(text: &str) -> Result<()> {
-    if call::takes_text(text) { Ok(()) } else { print_data(text) }
+    if within::takes_text(text) { Ok(()) } else { print_data(text) }
 }
 
 /// Writes data for other programs to standard output, as it is. A reader that left (`| head`) is no error.
 pub fn print_data(text: &str) -> Result<()> {
-    if call::takes_data(text) {
+    if within::takes_data(text) {
         return Ok(());
     }
     let mut out = std::io::stdout().lock();
@@ -198,7 +198,7 @@ pub fn cannot_print(error: &std::io::Error) -> Option<Diagnostic> {
 
 /// Columns of the terminal behind standard output, if it is one; else those that the variable `COLUMNS` says, if any.
 pub fn columns() -> Option<u16> {
-    if call::is_within() {
+    if within::is_within() {
         return None;
     }
     let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
@@ -221,7 +221,7 @@ pub fn answer(json: bool, value: &impl Serialize, text: impl FnOnce() -> String)
 
 /// Whether an answer is wanted in words: not beside JSON, but within another program, which gets both.
 pub fn wants_text(json: bool) -> bool {
-    !json || call::is_within()
+    !json || within::is_within()
 }
 
 /// Writes one JSON document to standard output.

@@ -1,8 +1,8 @@
 //! What the library tells, on standard error: notes, and progress as a bar on a terminal or a line per step elsewhere.
 
-use crate::call;
 use crate::output;
 use crate::shipped;
+use crate::within;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use laxity_lab::{Caller, Observer, Silent, Step};
 use laxity_model::{plural, shown};
@@ -18,7 +18,7 @@ const LINES: Duration = Duration::from_secs(10);
 
 /// This program as the library sees it: with progress, unless `--quiet` forbids it. Within another program, that one.
 pub fn caller() -> Caller {
-    let (observer, command) = call::caller().unwrap_or_else(|| {
+    let (observer, command) = within::caller().unwrap_or_else(|| {
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         (Arc::new(Terminal { progress: !output::quiet() }), words.collect())
     });

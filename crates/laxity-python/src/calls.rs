@@ -1,18 +1,9 @@
-//! Commands of the program, each on a thread of its own, while the thread of Python shows progress and listens to Ctrl-C.
+//! Commands of the program, within the process.
 
-use crate::progress::{Relay, StepState, Told};
+use crate::own_tests::OwnTest;
 use crate::sets::TaskSet;
-use laxity_model::Result;
-use laxity_program::call::{Given, Stop};
-use pyo3::exceptions::PyRuntimeError;
+use crate::watched::watched;
 use pyo3::prelude::*;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-/// How often progress is shown, and Ctrl-C looked for.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// What a command has come to.
 #[pyclass(frozen, get_all, module = "laxity")]
@@ -35,74 +26,13 @@ pub fn call(
     py: Python<'_>,
     words: Vec<String>,
     sets: Vec<Py<TaskSet>>,
+    tests: Vec<Py<OwnTest>>,
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Called> {
     let sets = sets.iter().map(|set| set.get().0.clone()).collect();
-    let called = watched(py, sets, watch.as_ref(), move |given| laxity_program::call::call(&words, given))?;
+    let tests: Vec<_> = tests.iter().map(|test| test.get().0).collect();
+    let called =
+        watched(py, (sets, &tests), watch.as_ref(), move |given| laxity_program::call::call(&words, given))?;
     let sets = called.sets.into_iter().map(|set| Py::new(py, TaskSet(set))).collect::<PyResult<_>>()?;
     Ok(Called { code: called.code, data: called.data, text: called.text, sets })
-}
-
-/// Does long work on a thread of its own. Ctrl-C asks it for its end, and is raised when it has come to it.
-pub fn watched<T: Send + 'static>(
-    py: Python<'_>,
-    sets: Vec<laxity_model::TaskSet>,
-    watch: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(Given) -> Result<T> + Send + 'static,
-) -> PyResult<T> {
-    let (relay, stop) = (Relay::default(), Stop::new());
-    let given = Given { sets, observer: Arc::new(relay.clone()), stop };
-    let (send, receive) = mpsc::channel();
-    let receive = Mutex::new(receive);
-    let worker = std::thread::Builder::new()
-        .name("laxity".to_owned())
-        .spawn(move || send.send(work(given)))
-        .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
-    let (mut steps, mut raised) = (Vec::new(), None);
-    let ended = loop {
-        let waited = py.detach(|| receive.lock().expect("this thread has it alone").recv_timeout(LOOK));
-        let shown = watch.map_or(Ok(()), |watch| show(&relay, watch, &mut steps));
-        if let Err(error) = py.check_signals().and(shown)
-            && raised.is_none()
-        {
-            raised = Some(error);
-            stop.ask();
-        }
-        match waited {
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break None,
-            Ok(ended) => break Some(ended),
-        }
-    };
-    let panicked = py.detach(|| worker.join()).is_err();
-    match (raised, ended) {
-        (Some(raised), _) => Err(raised),
-        (None, Some(ended)) => ended.map_err(|error| crate::error(py, &error)),
-        (None, None) => {
-            let how =
-                if panicked { "it has panicked; the reason is on standard error" } else { "it has ended" };
-            Err(PyRuntimeError::new_err(format!("a defect of laxity: {how}")))
-        }
-    }
-}
-
-/// Tells Python what was told since the last time, and how far the steps are.
-fn show(relay: &Relay, watch: &Bound<'_, PyAny>, steps: &mut Vec<Arc<StepState>>) -> PyResult<()> {
-    for told in relay.take() {
-        match told {
-            Told::Note(words) => drop(watch.call1(("note", words))?),
-            Told::Warning(words) => drop(watch.call1(("warning", words))?),
-            Told::Begun(step) => steps.push(step),
-        }
-    }
-    for (number, step) in steps.iter().enumerate() {
-        let over = step.over.load(Relaxed);
-        if over < 2 {
-            let (done, total) = (step.done.load(Relaxed), step.total.load(Relaxed));
-            watch.call1(("step", number, &step.what, &step.unit, done, total, over == 1))?;
-            // What is over is said once.
-            step.over.store(over * 2, Relaxed);
-        }
-    }
-    Ok(())
 }

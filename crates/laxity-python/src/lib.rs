@@ -1,15 +1,18 @@
 //! The compiled part of the Python module `laxity`: commands within the process, task sets, and tables as Arrow.
 //!
 //! What is friendly to a user is written in Python (`python/laxity/laxity`): keyword arguments become the words of a command line, which
-//! `laxity_program` carries out on a thread of its own ([`calls`]), so that values, checks, messages and answers are the program's.
+//! `laxity_program` carries out on a thread of its own ([`watched`]), so that values, checks, messages and answers are the program's.
 
 mod calls;
 mod options;
+mod own_tests;
 mod progress;
 mod set_tables;
 mod sets;
+mod studies;
 mod tables;
 mod verdicts;
+mod watched;
 
 use pyo3::prelude::*;
 
@@ -21,7 +24,11 @@ mod _laxity {
     #[pymodule_export]
     use super::options::options;
     #[pymodule_export]
+    use super::own_tests::OwnTest;
+    #[pymodule_export]
     use super::sets::TaskSet;
+    #[pymodule_export]
+    use super::studies::{Conductor, judge};
     #[pymodule_export]
     use super::tables::{Table, read_parquet};
     #[pymodule_export]

@@ -75,7 +75,7 @@ impl Observer for Relay {
     }
 }
 
-/// A step whose state somebody else looks at.
+/// A step whose state the thread of Python looks at.
 struct Shown(Arc<StepState>);
 
 impl Step for Shown {

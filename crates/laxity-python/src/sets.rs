@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 /// A set of recurring tasks, which is never changed. Iterating it gives its tasks.
 ///
-/// `TaskSet(tasks, name="tasks")` takes `laxity.Task` or dicts with the keys of laxity's files. Sets with the same name and tasks are equal.
+/// `TaskSet(tasks, name="tasks")` takes `laxity.Task` or dicts with the keys of laxity's files. Sets with the same name and tasks are
+/// equal.
 #[pyclass(frozen, eq, module = "laxity", weakref)]
 #[derive(PartialEq, Eq, Clone)]
 pub struct TaskSet(pub model::TaskSet);
@@ -45,7 +46,7 @@ impl TaskSet {
         leave_out_threads: bool,
         watch: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Self>> {
-        let sets = crate::calls::watched(py, Vec::new(), watch.as_ref(), move |given| {
+        let sets = crate::watched::watched(py, (Vec::new(), &[]), watch.as_ref(), move |given| {
             laxity_program::call::read_sets(&paths, leave_out_threads, given)
         })?;
         Ok(sets.into_iter().map(TaskSet).collect())

@@ -1,8 +1,8 @@
 //! What is proven of many task sets, as a table: no JSON is made.
 
-use crate::calls::watched;
 use crate::sets::TaskSet;
 use crate::tables::Table;
+use crate::watched::watched;
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
 use laxity_lab::analysis::answer::{Answer, VerdictAnswer, VerdictName};
 use laxity_model::Result;
@@ -18,7 +18,9 @@ pub fn verdicts(
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let sets = sets.iter().map(|set| set.get().0.clone()).collect();
-    watched(py, sets, watch.as_ref(), move |given| table(&laxity_program::call::analysis(&words, given)?))
+    watched(py, (sets, &[]), watch.as_ref(), move |given| {
+        table(&laxity_program::call::analysis(&words, given)?)
+    })
 }
 
 fn table(answer: &Answer) -> Result<Table> {

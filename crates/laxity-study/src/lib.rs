@@ -10,6 +10,7 @@
 //! 2. A point's [`Tally`] is exact sums over its sets: neither threads nor interruptions show in results.
 //! 3. A [`WorkUnit`] is some sets of a point under some series. [`Study::tally`] is a function of study and unit alone, which any process
 //!    can call; the sums of units add up to those of the study in any order.
+//!    A [`Conductor`] hands units out to judges anywhere and adds up what they come to.
 //!    Processes that know nothing of each other judge a [`Shard`] of all sets each ([`compute_shard`]), and [`merge`] adds them up.
 //! 4. Verdicts are exact and bounded by steps, never by time ([`laxity_analysis::Work`]); sets for which the steps were not enough
 //!    are counted apart ([`OUT_OF_WORK`]).
@@ -20,6 +21,7 @@
 
 mod axis;
 mod compute;
+mod conductor;
 mod engine;
 mod estimate;
 mod family;
@@ -45,6 +47,7 @@ mod tally;
 
 pub use axis::{Axis, Variable, WrittenGrid};
 pub use compute::{ComputedPoints, Planned, Progress, compute, compute_shard, next_round};
+pub use conductor::Conductor;
 pub use engine::{Control, judge_points, tally_of};
 pub use estimate::time_estimate;
 pub use family::Family;

@@ -85,6 +85,15 @@ impl Study {
         Study::of(&StudyFile::read(text)?, name, (beside, own_tests), Changes::default())
     }
 
+    /// The same with what is changed of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Study::read`].
+    pub fn from_text_changed(text: &str, name: &str, beside: &Path, changes: Changes) -> Result<Study> {
+        Study::of(&StudyFile::read(text)?, name, (beside, &[]), changes)
+    }
+
     fn of(
         file: &StudyFile,
         stem: &str,

@@ -40,8 +40,8 @@ from ._commands import (
 )
 from ._errors import Error, InputError, LaxityWarning, MachineError
 from ._laxity import VERSION as __version__
-from ._laxity import Table, TaskSet, read_parquet
-from ._tasks import Task
+from ._laxity import OwnTest, Table, TaskSet, read_parquet
+from ._tasks import SporadicTask, Task, own_test
 
 __all__ = [
     "Analysis",
@@ -51,10 +51,12 @@ __all__ = [
     "InputError",
     "LaxityWarning",
     "MachineError",
+    "OwnTest",
     "Placement",
     "Results",
     "Settings",
     "Simulation",
+    "SporadicTask",
     "StudyResult",
     "Table",
     "Task",
@@ -68,6 +70,7 @@ __all__ = [
     "compare",
     "diff",
     "generate",
+    "own_test",
     "place",
     "program",
     "read",

@@ -188,11 +188,13 @@ def sets_of(sets: Sets, leave_out_threads: bool = False) -> list[_laxity.TaskSet
     )
 
 
-def carry_out(words: list[str], sets: list[_laxity.TaskSet]) -> _laxity.Called:
+def carry_out(
+    words: list[str], sets: list[_laxity.TaskSet], tests: Iterable[_laxity.OwnTest] = ()
+) -> _laxity.Called:
     """Carries out a command in this process, on a thread of its own."""
     watch = Watch()
     try:
-        return _laxity.call(words, sets, watch)
+        return _laxity.call(words, sets, list(tests), watch)
     finally:
         watch.close()
 

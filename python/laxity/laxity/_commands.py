@@ -10,7 +10,7 @@ from typing import Any, Union
 from . import _run
 from ._answers import Analysis, Answer, Placement, Results, Settings, Simulation, StudyResult, Verification
 from ._call import Sets
-from ._laxity import Table, TaskSet
+from ._laxity import OwnTest, Table, TaskSet
 
 Value = Union[str, int, float, bool, timedelta, "os.PathLike[str]", Mapping[str, Any]]
 """The value of an option: what the command line takes, as text or as a number. Times are text with a unit ("1.5ms"), whole
@@ -595,6 +595,8 @@ def catalogue(
 
 def study(
     study: str | os.PathLike[str] | Mapping[str, Any],
+    on: Any | None = None,
+    tests: Sequence[OwnTest] | None = None,
     *,
     sets: Value | None = None,
     seed: Value | None = None,
@@ -621,6 +623,9 @@ def study(
 
     Args:
         study: The study: the path of its file, or a dict of the same keys.
+        on: Where it is judged: "dask" (a cluster of this machine), "dask=ADDRESS", a client of Dask, or an executor
+            of concurrent.futures; default: threads of this process. The results are the same.
+        tests: Tests of your own (`laxity.own_test`), which its curves name.
         sets: Task sets at every point, instead of those that the file says.
         seed: Seed of everything random, instead of the file's.
         threads: Threads; default: one per CPU. Results do not depend on it.

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _answers, _call, _laxity
 from ._answers import A, given_of, options_of, renamed
-from ._errors import InputError
+from ._errors import InputError, MachineError
 
 
 def on_sets(command: str, kind: type[A], arguments: dict[str, Any]) -> A:
@@ -39,7 +39,7 @@ def on_paths(command: str, kind: type[A], arguments: dict[str, Any], *leading: s
 def study(arguments: dict[str, Any]) -> _answers.StudyResult:
     """A study that a file or a dict describes."""
     options = options_of("study")
-    file = arguments.pop("study")
+    file, on, tests = arguments.pop("study"), arguments.pop("on"), arguments.pop("tests") or ()
     given = given_of(arguments)
     with ExitStack() as stack:
         files = _call.Files(stack)
@@ -52,7 +52,18 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
             path = Path("laxity-results") / str(name or Path(file).stem)
             given["out"] = path
         words = ["study", *_call.words_of(options, given, files), "--json", "--", os.fspath(file)]
-        called = _call.carry_out(words, [])
+        if on is not None and tests:
+            raise InputError("tests and on: tests of your own run in this process", "leave out `on`")
+        if on is not None:
+            from . import engines
+
+            failed = engines.conduct(os.fspath(file), Path(path), on, given.get("sets"), given.get("seed"))
+            if failed:
+                raise MachineError(
+                    f"{len(failed)} units could not be judged:\n" + "\n".join(failed),
+                    "all else is kept; the same call goes on",
+                )
+        called = _call.carry_out(words, [], tests)
         if called.code == 130:
             raise KeyboardInterrupt
         return _answers.StudyResult(words, [], called, Path(path))

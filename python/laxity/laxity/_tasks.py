@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any, Union
+from typing import Any, Callable, NamedTuple, Union
 
+from . import _laxity
 from ._errors import InputError
 
 Time = Union[str, int, timedelta]
@@ -77,6 +78,51 @@ class Task:
     def to_dict(self) -> dict[str, Any]:
         """The task as laxity's files have it."""
         return _entry(asdict(self), self.name or "a task")
+
+
+class SporadicTask(NamedTuple):
+    """A task as schedulability tests have it; overheads are in it already where there are some. Times are whole nanoseconds.
+
+    Attributes:
+        wcet_ns: Worst-case execution time C.
+        deadline_rel_ns: Relative deadline D.
+        period_ns: Least time between arrivals T.
+        jitter_ns: Release jitter J.
+    """
+
+    wcet_ns: int
+    deadline_rel_ns: int
+    period_ns: int
+    jitter_ns: int
+
+
+def own_test(
+    name: str,
+    function: Callable[[list[SporadicTask], int], bool | None],
+    *,
+    priorities: str,
+    guarantee: str = "hard",
+    exact: bool = False,
+    source: str = "of its user",
+) -> _laxity.OwnTest:
+    """A schedulability test of your own, for curves of studies beside those of the catalogue: `laxity.study(..., tests=[test])`.
+
+    It is asked from several threads, one at a time; what it raises ends the study and is raised there.
+
+    Args:
+        name: By what curves name it. A study's directory knows a test by its name: one that has changed needs another name,
+            or another directory.
+        function: Says of tasks on m CPUs whether it proves them (True), does not (False), or does not apply (None). Under
+            fixed priorities tasks are in their order, the highest first.
+        priorities: What it is for: "edf", "edzl", "g-fl", "fixed" or "pfair".
+        guarantee: What it proves: "hard" (no deadline is missed) or "soft" (tardiness is bounded).
+        exact: Whether what it does not prove is not schedulable.
+        source: Where it is published.
+
+    Raises:
+        InputError: A name that is none.
+    """
+    return _laxity.OwnTest(name, function, priorities, guarantee, exact, source)
 
 
 def _entry(task: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -298,3 +298,51 @@ def test_the_first_example_of_the_module():
 
     failures, tried = doctest.testmod(laxity)
     assert tried and not failures
+
+
+def bound(tasks, m):
+    """Goossens, Funk and Baruah 2003, in Python: U <= m - (m - 1) u_max, where D = T."""
+    from fractions import Fraction
+
+    if any(task.deadline_rel_ns != task.period_ns or task.jitter_ns for task in tasks):
+        return None
+    shares = [Fraction(task.wcet_ns, task.period_ns) for task in tasks]
+    return sum(shares) <= m - (m - 1) * max(shares)
+
+
+OWN_STUDY = {
+    "version": 1,
+    "name": "own",
+    "title": "a test of one's own",
+    "sets": 25,
+    "guarantees": ["hard"],
+    "platform": {"processors": 4},
+    "axis": {"of": "utilization", "from": 1, "to": "m", "step": 0.5},
+    "generator": {"name": "unc"},
+    "matrix": {"utilizations": ["uni-light", "uni-heavy"]},
+    "curves": [
+        {"name": "ours", "scheduler": "g-edf", "tests": ["gfb"]},
+        {"name": "own", "scheduler": "g-edf", "tests": ["goossens"]},
+    ],
+}
+
+
+def test_a_test_of_ones_own_in_a_study():
+    own = laxity.own_test("goossens", bound, priorities="edf", source="Goossens, Funk, Baruah 2003")
+    result = laxity.study(OWN_STUDY, tests=[own], out="own")
+    points = result.points.to_dict()
+    rows = list(zip(points["curve"], points["family"] if "family" in points else points["value"], points["value"], points["accepted"]))
+    accepted = {name: [row[1:] for row in rows if row[0] == name] for name in ("ours", "own")}
+    assert accepted["ours"] == accepted["own"] and any(row[-1] for row in accepted["own"])
+    with pytest.raises(laxity.InputError, match="goossens"):
+        laxity.study(OWN_STUDY, out="without")
+    with pytest.raises(laxity.InputError):
+        laxity.study({**OWN_STUDY, "name": "x"}, tests=[laxity.own_test("gfb", bound, priorities="edf")], out="taken")
+    with pytest.raises(laxity.InputError, match="edff"):
+        laxity.own_test("mine", bound, priorities="edff")
+
+    def broken(tasks, m):
+        raise ZeroDivisionError("of the user's test")
+
+    with pytest.raises(ZeroDivisionError, match="of the user's test"):
+        laxity.study(OWN_STUDY, tests=[laxity.own_test("goossens", broken, priorities="edf")], out="broken")

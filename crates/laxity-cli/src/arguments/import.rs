@@ -1,6 +1,6 @@
 //! How files of other tools are read.
 
-use crate::{call, shipped, terminal};
+use crate::{shipped, terminal, within};
 use clap::Args;
 use laxity_lab::files::{Answer, Reading};
 use laxity_model::{Diagnostic, Incomplete, Result, TaskSet};
@@ -21,7 +21,7 @@ impl ImportArguments {
     /// Reads task sets, saying on standard error what their formats could not carry. Those of one name are numbered.
     pub fn read_sets(self, paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
         if let [path] = paths
-            && let Some(sets) = call::sets_given(path)
+            && let Some(sets) = within::sets_given(path)
         {
             return Ok(sets);
         }
@@ -30,7 +30,7 @@ impl ImportArguments {
 
     /// Reads one.
     pub fn read_set(self, path: &Path) -> Result<TaskSet> {
-        match call::sets_given(path) {
+        match within::sets_given(path) {
             None => self.with(|reading| reading.set(path)),
             Some(sets) => <[TaskSet; 1]>::try_from(sets).map(|[set]| set).map_err(|sets| {
                 Diagnostic::usage(format!("{} task sets are given", sets.len()))

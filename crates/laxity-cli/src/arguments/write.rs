@@ -1,6 +1,6 @@
 //! Where a task set with its places goes.
 
-use crate::{call, output};
+use crate::{output, within};
 use clap::Args;
 use laxity_model::{
     Diagnostic, Existing, Result, STANDARD, ShownPath as _, TaskSet, check_writable, write_file,
@@ -39,7 +39,7 @@ impl WriteArguments {
             return Err(Diagnostic::usage("--write - and --json both want standard output")
                 .hint("write the task set to a file"));
         }
-        if call::is_in_memory(path) {
+        if within::is_in_memory(path) {
             return Ok(());
         }
         check_writable(path, Existing::forced(self.force))
@@ -50,8 +50,8 @@ impl WriteArguments {
         let Some(path) = &self.write else { return Ok(()) };
         let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
         let set = set()?;
-        if call::is_in_memory(path) {
-            call::takes_set(set);
+        if within::is_in_memory(path) {
+            within::takes_set(set);
             return Ok(());
         }
         let text = if json { set.to_json() } else { set.to_toml() };

@@ -2,7 +2,7 @@
 
 use crate::arguments::whole;
 use crate::output::{self, JsonArray};
-use crate::{call, interrupt};
+use crate::{interrupt, within};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use laxity_generate::lelli2012::{GRID, GRID_SUMMARY};
 use laxity_generate::{
@@ -168,14 +168,14 @@ fn output_arguments(command: Command, count: &'static str) -> Command {
 fn hand_back(arguments: &GenerateArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     for_each_set(arguments, &mut |set| {
-        call::takes_set(set.clone());
+        within::takes_set(set.clone());
         laxity_lab::check_interrupt(interrupt, "the sets are not complete")
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
-    if arguments.out.as_deref().is_some_and(call::is_in_memory) {
+    if arguments.out.as_deref().is_some_and(within::is_in_memory) {
         return hand_back(arguments);
     }
     let single = arguments.generator != GRID && arguments.count == 1;

@@ -2,7 +2,7 @@
 
 use crate::arguments::ReportArguments;
 use crate::views::{Shown, Views, heading_of, rows};
-use crate::{call, output, overheads_text, terminal};
+use crate::{output, overheads_text, terminal, within};
 use laxity_lab::report::{Answer, Published};
 use laxity_lab::verification::{chosen, without_events};
 use laxity_lab::{overheads, simulation};
@@ -108,7 +108,7 @@ pub fn print_styled(text: impl Fn(TextStyle) -> String) -> Result<()> {
 }
 
 fn style() -> TextStyle {
-    let terminal = std::io::stdout().is_terminal() && !call::is_within();
+    let terminal = std::io::stdout().is_terminal() && !within::is_within();
     TextStyle {
         width: output::columns(),
         borders: terminal,

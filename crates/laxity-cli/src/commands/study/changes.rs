@@ -1,7 +1,7 @@
 //! A study's file, with what the command line changes of it, and the directory of its results.
 
 use crate::arguments::whole;
-use crate::shipped;
+use crate::{shipped, within};
 use clap::Args;
 use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _};
 use laxity_study::{Changes, Study};
@@ -45,5 +45,5 @@ fn read(file: &Path, changes: Changes) -> Result<Study> {
         return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.shown()))
             .hint(format!("{}, or name a study's file", names.hint(&word))));
     }
-    Study::read(&shipped::located(file), changes)
+    Study::read_with(&shipped::located(file), changes, &within::tests())
 }

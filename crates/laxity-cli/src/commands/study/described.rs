@@ -2,6 +2,7 @@
 
 use super::changes::{ChangesArguments, directory_of};
 use super::conclusion::{conclude, ended};
+use super::engine::{engine, study_on};
 use super::progress::watching;
 use super::real::{RealArguments, run_for_real};
 use super::shards::judged;
@@ -42,6 +43,8 @@ Examples:
   laxity study studies/cerqueira2014-fig8a.toml --shard 1/2 -o fig8a
   laxity study studies/cerqueira2014-fig8a.toml --shard 2/2 -o fig8a
   laxity study merge studies/cerqueira2014-fig8a.toml -o fig8a
+  # on all machines of a Dask cluster
+  laxity study studies/cerqueira2014-fig8a.toml --on dask=tcp://head:8786
   # on a cluster: writes fig8a/slurm/submit
   laxity study studies/cerqueira2014-fig8a.toml --slurm -o fig8a
   # what placements do to caches, simulated on 48 CPUs
@@ -68,6 +71,13 @@ pub struct DescribedArguments {
     /// merge.
     #[arg(help_heading = "Workload", long, value_name = "I/N", value_parser = value::<Shard>, conflicts_with = "real")]
     pub shard: Option<Shard>,
+    /// Judge on an engine for many machines: dask, which starts a cluster of this machine, or dask=ADDRESS
+    ///
+    /// ADDRESS is that of a scheduler of Dask, such as tcp://head:8786, whose workers have the Python module laxity of this version and see
+    /// the files that the study names. It goes on where it was interrupted, and comes to the same points as with threads. Needs the Python
+    /// module: pip install 'laxity[dask]'.
+    #[arg(help_heading = "Workload", long, value_name = "ENGINE", value_parser = engine, conflicts_with_all = ["real", "shard", "slurm", "threads"])]
+    pub on: Option<String>,
     /// Write an array job of Slurm that judges the study in shards and merges them, and say how to submit it
     ///
     /// The script is DIR/slurm/submit. Each element of the array takes one CPU and about as many minutes as --minutes says, which
@@ -114,6 +124,9 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
         return run_for_real(study, &arguments.real, (arguments.out.as_deref(), arguments.json));
     }
     let directory = directory_of(&study, arguments.out.as_deref());
+    if let Some(engine) = &arguments.on {
+        return study_on(engine, (file, &arguments.changes, &directory), arguments.json);
+    }
     let threads = threads(arguments.threads);
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();

@@ -3,6 +3,7 @@
 mod changes;
 mod conclusion;
 mod described;
+mod engine;
 mod overheads;
 mod progress;
 mod real;

@@ -1,6 +1,6 @@
 //! Progress of a study that a file describes, with the time left.
 
-use crate::{call, output, terminal};
+use crate::{output, terminal, within};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use laxity_lab::Observer;
 use laxity_model::Result;
@@ -22,7 +22,7 @@ pub fn watching<T>(progress: &Progress, quiet: bool, work: impl FnOnce() -> Resu
     if quiet {
         return work();
     }
-    let caller = call::is_within().then(terminal::caller);
+    let caller = within::is_within().then(terminal::caller);
     laxity_lab::watched(
         |over| match &caller {
             Some(caller) => relay(progress, over, &*caller.observer),

@@ -1,0 +1,127 @@
+//! Schedulability tests that are functions of Python, beside those of the catalogue.
+
+use laxity_analysis::{
+    Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+};
+use laxity_model::{Diagnostic, Names, check_name};
+use pyo3::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// A test of Python's. It lives as long as the process, as those of the catalogue do.
+pub struct PythonTest {
+    info: &'static TestInfo,
+    function: Py<PyAny>,
+    /// What the function has raised, until it is looked at.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl PythonTest {
+    /// What the function has raised; once.
+    pub fn raised(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn ask(&self, py: Python<'_>, tasks: &[SporadicTask], processors: u32) -> PyResult<Verdict> {
+        let kind = py.import("laxity._tasks")?.getattr("SporadicTask")?;
+        let task = |task: &SporadicTask| {
+            kind.call1((task.wcet_ns, task.deadline_rel_ns, task.period_ns, task.jitter_ns))
+        };
+        let tasks = tasks.iter().map(task).collect::<PyResult<Vec<_>>>()?;
+        let answer = self.function.bind(py).call1((tasks, processors))?;
+        if answer.is_none() {
+            return Ok(Verdict::needs("what this test assumes of tasks", None));
+        }
+        Ok(if answer.is_truthy()? { Verdict::SCHEDULABLE } else { Verdict::FAILS })
+    }
+}
+
+impl Test for PythonTest {
+    fn info(&self) -> &'static TestInfo {
+        self.info
+    }
+
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
+        work.take(1)?;
+        Python::attach(|py| {
+            Ok(self.ask(py, tasks, processors).unwrap_or_else(|error| {
+                let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+                raised.get_or_insert(error);
+                Verdict::FAILS
+            }))
+        })
+    }
+}
+
+/// A schedulability test that is a function of Python (`laxity.own_test`).
+#[pyclass(frozen, module = "laxity")]
+pub struct OwnTest(pub &'static PythonTest);
+
+const PRIORITIES: [(&str, Priorities); 5] = [
+    ("edf", Priorities::EarliestDeadlineFirst),
+    ("edzl", Priorities::ZeroLaxity),
+    ("g-fl", Priorities::FairLateness),
+    ("fixed", Priorities::Fixed),
+    ("pfair", Priorities::Pfair),
+];
+const GUARANTEES: [(&str, Guarantee); 2] = [("hard", Guarantee::Hard), ("soft", Guarantee::Soft)];
+
+#[pymethods]
+impl OwnTest {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        function: Py<PyAny>,
+        priorities: &str,
+        guarantee: &str,
+        exact: bool,
+        source: &str,
+    ) -> PyResult<Self> {
+        let wrong = |error: Diagnostic| crate::error(py, &error);
+        check_name("test name", name).map_err(wrong)?;
+        let priorities = one_of("priorities", &PRIORITIES, priorities).map_err(wrong)?;
+        let guarantee = one_of("guarantee", &GUARANTEES, guarantee).map_err(wrong)?;
+        let lasting = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+        let citation =
+            Citation { paper: lasting(source), theorem: Theorem::Unnumbered("a function of Python") };
+        let info = TestInfo {
+            name: lasting(name),
+            source: Source::Papers(Box::leak(Box::new([citation]))),
+            priorities,
+            guarantee,
+            exactness: if exact { Exactness::Exact } else { Exactness::Sufficient },
+            complexity: "a function of Python",
+            assumptions: &[],
+        };
+        Ok(OwnTest(Box::leak(Box::new(PythonTest {
+            info: Box::leak(Box::new(info)),
+            function,
+            raised: Mutex::new(None),
+        }))))
+    }
+
+    /// By what curves of studies name it.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.info.name
+    }
+
+    /// What it proves.
+    #[getter]
+    fn guarantee(&self) -> &'static str {
+        let of = |(_, guarantee): &&(&'static str, Guarantee)| *guarantee == self.0.info.guarantee;
+        GUARANTEES.iter().find(of).map_or("", |(name, _)| name)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<laxity.OwnTest {:?}, {}>", self.name(), self.guarantee())
+    }
+}
+
+fn one_of<T: Copy>(what: &'static str, all: &[(&'static str, T)], text: &str) -> Result<T, Diagnostic> {
+    let known = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+    known.ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        Names::of(what, &names).unknown(text)
+    })
+}

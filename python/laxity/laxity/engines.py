@@ -1,0 +1,350 @@
+"""Studies on other people's engines: Dask, or anything with `submit`, such as the executors of concurrent.futures.
+
+The engine carries units of work; this process hands them out, adds up what they come to, and keeps the journal of the study's
+directory. So all engines come to the same bytes as threads do, and a study that was stopped or killed goes on with any of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import queue
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from . import _call, _laxity
+from ._errors import Error, InputError, MachineError
+
+log = logging.getLogger("laxity")
+
+UNIT_S = 2.0
+"""About how long a unit takes: long enough that handing it out is nothing, short enough that losing one is little."""
+TRIES = 3
+"""So often a unit is tried before it is given up."""
+FIRST_SETS = 8
+"""Sets of the first units, from which their time is estimated."""
+PARTS_MOST = 256
+"""A unit has sets of at most so many points."""
+
+
+class MixedVersions(MachineError):
+    """A worker has another laxity, or other files that the study names."""
+
+
+def judge(told: str, units: list[str], version: str) -> tuple[list[str], float]:
+    """What a worker does: what units come to, and the seconds that it took."""
+    if version != _laxity.VERSION:
+        raise MixedVersions(
+            f"a worker has laxity {_laxity.VERSION}, and this study is conducted by {version}",
+            "install the same laxity on all workers: pip install laxity==" + version.split()[0],
+        )
+    begun = time.perf_counter()
+    return _laxity.judge(told, units), time.perf_counter() - begun
+
+
+def again(file: str | os.PathLike[str], unit: str, sets: int | None = None, seed: int | None = None) -> str:
+    """Judges one unit of a study here: what a message about a failed unit says reproduces it."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="laxity-") as folder:
+        conductor = _laxity.Conductor(file, os.path.join(folder, "study"), sets, seed)
+        return _laxity.judge(conductor.told(), [unit])[0]
+
+
+class _Task:
+    """Units that are out together."""
+
+    def __init__(self, units: list[tuple[int, str]], label: str, sets: int) -> None:
+        self.units = units
+        self.label = label
+        self.sets = sets
+        self.tries = 0
+        self.future: Any = None
+
+
+class _Run:
+    """A study on its way."""
+
+    def __init__(self, conductor: _laxity.Conductor, engine: Any, again: Callable[[str], str]) -> None:
+        self.conductor = conductor
+        self.engine = engine
+        self.again = again
+        self.told = conductor.told()
+        self.done: queue.SimpleQueue[_Task] = queue.SimpleQueue()
+        self.out: set[_Task] = set()
+        self.failed: list[str] = []
+        self.seconds_per_set: float | None = None
+        self.sets_last = FIRST_SETS
+        self.count = 0
+
+    def sets_wanted(self, workers: int) -> int:
+        """How many sets make a unit: some seconds of work, and less near the end, so that all workers end together."""
+        if self.seconds_per_set is None:
+            return FIRST_SETS
+        wanted = int(UNIT_S / max(self.seconds_per_set, 1e-7))
+        judged, planned = self.conductor.progress
+        left = max(planned - judged, 1)
+        wanted = min(wanted, max(1, left // (2 * workers)), 4 * self.sets_last)
+        return max(1, wanted)
+
+    def cut(self, workers: int) -> _Task | None:
+        """The next units, if any can be handed out."""
+        wanted = self.sets_wanted(workers)
+        units: list[tuple[int, str]] = []
+        sets, label = 0, ""
+        while sets < wanted and len(units) < PARTS_MOST:
+            unit = self.conductor.next(wanted - sets)
+            if unit is None:
+                break
+            units.append(unit)
+            here, its_sets = self.place(unit[0])
+            sets += its_sets
+            label = label or here
+        if not units:
+            return None
+        self.sets_last = max(self.sets_last, sets)
+        more = f" and {len(units) - 1} more" if len(units) > 1 else ""
+        return _Task(units, label + more, sets)
+
+    def submit(self, task: _Task) -> None:
+        """Hands units to the engine."""
+        self.count += 1
+        arguments = (judge, self.told, [unit for _, unit in task.units], _laxity.VERSION)
+        self.out.add(task)
+        task.tries += 1
+        task.future = self.engine.submit(arguments, f"{self.name()}: {task.label}", self.count)
+        task.future.add_done_callback(lambda _: self.done.put(task))
+
+    def name(self) -> str:
+        curves = self.conductor.curves
+        shown = ", ".join(curves[:3]) + (" ..." if len(curves) > 3 else "")
+        return f"{self.conductor.name} ({shown})"
+
+    def ended(self, timeout_s: float) -> list[_Task]:
+        """What has ended since the last time, once there is something."""
+        tasks = [self.done.get(timeout=timeout_s)]
+        while not self.done.empty():
+            tasks.append(self.done.get())
+        return tasks
+
+    def taken(self, task: _Task, result: Any) -> None:
+        """Adds up what came back, or tries again what failed."""
+        self.out.discard(task)
+        if isinstance(result, Exception):
+            self.lost(task, result)
+            return
+        tallies, seconds = result
+        for (number, _), tally in zip(task.units, tallies):
+            self.conductor.take(number, tally)
+        per_set = seconds / max(task.sets, 1)
+        known = self.seconds_per_set
+        self.seconds_per_set = per_set if known is None else 0.5 * known + 0.5 * per_set
+
+    def lost(self, task: _Task, error: Exception) -> None:
+        if isinstance(error, MixedVersions) or "would not judge the same study" in str(error):
+            raise error
+        if isinstance(error, ModuleNotFoundError):
+            raise MachineError(f"a worker has no laxity: {error}", f"pip install laxity=={_laxity.VERSION.split()[0]}") from error
+        if task.tries < TRIES:
+            log.warning("%s: lost, tried again: %s", task.label, error)
+            # One by one: the others are not to fail with the one that does.
+            alone = [task] if len(task.units) == 1 else [self.alone(unit, task.tries) for unit in task.units]
+            for one in alone:
+                self.submit(one)
+            return
+        for number, unit in task.units:
+            label, sets = self.place(number)
+            self.conductor.give_up(number)
+            self.failed.append(f"{label}, {sets} sets: {error}\n  try it again: {self.again(unit)}")
+
+    def alone(self, unit: tuple[int, str], tries: int) -> _Task:
+        """One unit of several, which have been tried so often."""
+        task = _Task([unit], *self.place(unit[0]))
+        task.tries = tries
+        return task
+
+    def place(self, number: int) -> tuple[str, int]:
+        """Where a unit that is out is, and how many sets it has."""
+        place = self.conductor.place(number)
+        assert place is not None, "it is out"
+        return place
+
+    def run(self, watch: _call.Watch) -> None:
+        """Until nothing is left to hand out."""
+        complained = False
+        while not self.conductor.over:
+            workers = self.engine.workers()
+            while len(self.out) < 2 * max(workers, 1) + 1:
+                task = self.cut(max(workers, 1))
+                if task is None:
+                    break
+                self.submit(task)
+            try:
+                tasks = self.ended(0.2)
+                for task, result in zip(tasks, self.engine.results([task.future for task in tasks])):
+                    self.taken(task, result)
+            except queue.Empty:
+                if workers == 0 and not complained:
+                    complained = True
+                    log.warning("no workers yet: the study waits for them")
+            judged, planned = self.conductor.progress
+            watch("step", 0, "judging", "sets", judged, planned, False)
+
+    def stop(self) -> None:
+        """Asks the engine for the end of what is out."""
+        self.engine.cancel([task.future for task in self.out if task.future is not None])
+        self.out.clear()
+
+
+class _Executor:
+    """An executor of concurrent.futures, or of anything that is like it."""
+
+    def __init__(self, executor: Any) -> None:
+        self.executor = executor
+
+    def workers(self) -> int:
+        return int(getattr(self.executor, "_max_workers", 0) or os.cpu_count() or 1)
+
+    def submit(self, arguments: tuple[Any, ...], label: str, count: int) -> Any:
+        return self.executor.submit(*arguments)
+
+    def results(self, futures: list[Any]) -> list[Any]:
+        """The results of what has ended; where there is none, why."""
+        return [_result(future) for future in futures]
+
+    def cancel(self, futures: list[Any]) -> None:
+        for future in futures:
+            future.cancel()
+
+
+def _result(future: Any) -> Any:
+    try:
+        return future.result()
+    except (Exception, CancelledError) as error:
+        return error if isinstance(error, Exception) else MachineError("it was cancelled")
+
+
+class _Dask:
+    """A client of Dask's distributed scheduler."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.known = 0
+        self.looked = 0.0
+
+    def workers(self) -> int:
+        if time.monotonic() - self.looked > 2 or self.known == 0:
+            self.known = sum(self.client.nthreads().values())
+            self.looked = time.monotonic()
+        return self.known
+
+    def submit(self, arguments: tuple[Any, ...], label: str, count: int) -> Any:
+        # The dashboard groups by what is before the first hyphen.
+        key = label.replace("-", "\u2010") + f"-{count}"
+        return self.client.submit(*arguments, key=key, pure=False)
+
+    def results(self, futures: list[Any]) -> list[Any]:
+        # All at once: each question to the scheduler is a way there and back.
+        there = [future for future in futures if future.status == "finished"]
+        try:
+            gathered = dict(zip((id(future) for future in there), self.client.gather(there)))
+        except Exception:
+            # A worker was lost meanwhile: one by one, Dask judges again what it had.
+            gathered = {}
+        return [gathered[id(future)] if id(future) in gathered else _result(future) for future in futures]
+
+    def cancel(self, futures: list[Any]) -> None:
+        self.client.cancel(futures, force=True)
+
+
+def _is_dask(client: Any) -> bool:
+    return type(client).__module__.partition(".")[0] == "distributed"
+
+
+@contextmanager
+def engine_of(on: Any) -> Iterator[Any]:
+    """The engine that is meant: "dask", "dask=ADDRESS", a client of Dask, or an executor."""
+    if not isinstance(on, str):
+        if not hasattr(on, "submit"):
+            raise InputError(f"{on!r}: no engine", "give a client of Dask, an executor, or \"dask\"")
+        yield _Dask(on) if _is_dask(on) else _Executor(on)
+        return
+    name, _, address = on.partition("=")
+    if name != "dask":
+        raise InputError(f"`{on}`: no engine", 'write "dask", or "dask=ADDRESS" such as "dask=tcp://head:8786"')
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        raise MachineError(f"Dask is not installed ({error})", "pip install laxity[dask]") from error
+    if address:
+        try:
+            client = distributed.Client(address, timeout=20)
+        except (OSError, ValueError) as error:
+            raise MachineError(f"dask={address}: no scheduler can be reached there: {error}", "is it started, and is the address right?") from error
+        with client:
+            yield _Dask(client)
+        return
+    with distributed.LocalCluster(threads_per_worker=1) as cluster, distributed.Client(cluster) as client:
+        log.info("dashboard: %s", client.dashboard_link)
+        yield _Dask(client)
+
+
+def conduct(file: str, directory: Path, on: Any, sets: int | None, seed: int | None) -> list[str]:
+    """Judges what a study's directory lacks on an engine. What failed, in words."""
+    changed = "".join(f", {name}={value}" for name, value in (("sets", sets), ("seed", seed)) if value is not None)
+
+    def command(unit: str) -> str:
+        code = f"from laxity.engines import again; print(again({os.path.abspath(file)!r}, {unit!r}{changed}))"
+        return f"python3 -c {shlex.quote(code)}"
+
+    with engine_of(on) as engine:
+        run = _Run(_laxity.Conductor(file, directory, sets, seed), engine, command)
+        watch = _call.Watch()
+        try:
+            run.run(watch)
+        finally:
+            watch.close()
+            run.stop()
+            run.conductor.close()
+        return run.failed
+
+
+def main() -> None:
+    """`laxity study FILE --on ENGINE`, which the program becomes."""
+    on, version, file, directory, sets, seed, how, told = sys.argv[1:]
+
+    def number(text: str) -> int | None:
+        return None if text == "-" else int(text)
+
+    code = 0
+    if told == "quiet":
+        _call.set_progress(None)
+    else:
+        logging.basicConfig(level=logging.WARNING, format="%(message)s")
+        log.setLevel(logging.INFO)
+    try:
+        if version != _laxity.VERSION:
+            raise MixedVersions(
+                f"the program is laxity {version}, and the module of {sys.executable} is {_laxity.VERSION}",
+                "pip install laxity==" + version.split()[0],
+            )
+        from . import _commands
+
+        result = _commands.study(file, on=on, sets=number(sets), seed=number(seed), out=directory)
+        print(result.json if how == "json" else result.text, end="")
+        if told != "quiet":
+            print(f"report: {(result.path / 'report.html').resolve()}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted: finished points are kept; the same command goes on", file=sys.stderr)
+        code = 130
+    except Error as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 2 if isinstance(error, InputError) else 3
+    sys.exit(code)
