@@ -107,6 +107,19 @@ class Analysis(Answer):
     def __bool__(self) -> bool:
         return self.proven
 
+    def bounds(self, guarantee: str = "hard") -> list[dict[str, Any]]:
+        """What is proven of each task: rows of set, scheduler, task, kind of bound and ns, for any DataFrame.
+
+        Args:
+            guarantee: "hard": bounds of response times; "soft": of tardiness, too.
+        """
+        return [
+            {"set": one["task_set"], "scheduler": one["scheduler"], "kind": one[guarantee]["bounds"]["kind"], **bound}
+            for one in self["schedulers"]
+            if one[guarantee]["bounds"] is not None
+            for bound in one[guarantee]["bounds"]["tasks"]
+        ]
+
     def placed(self) -> _laxity.TaskSet:
         """The task set with the places (`affinity`) in which it is proven.
 
@@ -204,12 +217,12 @@ class Directory:
         with tempfile.TemporaryDirectory(prefix="laxity-") as folder:
             page = Path(folder) / "schedule.html"
             given = {"run": run, "from": from_, "to": to}
-            window = _call.words_of(options, given, str)
+            window = _call.words_of(options, given, _call.Files(ExitStack()))
             words = ["report", *window, "--gantt", f"--html={page}", "--", os.fspath(self.path)]
             called = _call.carry_out(words, [])
             return Timeline(page.read_text(), called.text)
 
-    def verify(self, **options: Any) -> Answer:
+    def verify(self, **options: Any) -> Verification:
         """Whether the schedules are what their schedulers define (`laxity.verify`)."""
         from . import _commands
 
@@ -230,11 +243,20 @@ class Simulation(Answer):
     same seed gives the same bytes.
     """
 
-    @cached_property
+    @property
     def directory(self) -> Directory:
-        """The results directory with jobs and events: that of `out`, or one that goes with this object."""
+        """The results directory: that of `out`, or one that goes with this object."""
+        out = self._out()
+        return self._with_events if out is None else Directory(out)
+
+    def _out(self) -> str | None:
+        return next((word.split("=", 1)[1] for word in self._words if word.startswith("--out=")), None)
+
+    @cached_property
+    def _with_events(self) -> Directory:
+        """A results directory that has events."""
         words = [word for word in self._words if word != "--json"]
-        out = next((word.split("=", 1)[1] for word in words if word.startswith("--out=")), None)
+        out = self._out()
         if out is not None and "--events" in words:
             return Directory(out)
         self._scratch = tempfile.TemporaryDirectory(prefix="laxity-")
@@ -252,11 +274,15 @@ class Simulation(Answer):
 
     def events(self, run: int = 0) -> _laxity.Table:
         """A row for each event of a run's schedule."""
-        return self.directory.events(run)
+        return self._with_events.events(run)
+
+    def verify(self, **options: Any) -> Verification:
+        """Whether the schedules are what their schedulers define (`laxity.verify`)."""
+        return self._with_events.verify(**options)
 
     def schedule(self, run: int = 0, *, from_: Any = None, to: Any = None) -> Timeline:
         """The schedule of a run to look at: around its first miss, or in the given window of time."""
-        return self.directory.schedule(run, from_=from_, to=to)
+        return self._with_events.schedule(run, from_=from_, to=to)
 
     def _repr_html_(self) -> str:
         text = super()._repr_html_()

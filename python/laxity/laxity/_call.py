@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from . import _laxity
-from ._errors import InputError, LaxityWarning, MachineError, of_code
+from ._errors import InputError, LaxityWarning, MachineError, in_python, of_code
 from ._tasks import time_text
 
 if TYPE_CHECKING:
@@ -58,20 +58,28 @@ def _bars() -> Any:
     return tqdm
 
 
+def _frames_of_laxity() -> int:
+    """By how many frames the line that called laxity is above the caller of this: warnings point there."""
+    here = os.path.dirname(__file__)
+    frame, count = sys._getframe(1), 1
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
 class Watch:
     """Shows what a command tells while it works."""
 
     def __init__(self) -> None:
         self.bars: dict[int, Any] = {}
         self.tqdm = _bars()
-        # Warnings point to the line that called laxity.
-        self.depth = 4
 
     def __call__(self, kind: str, *told: Any) -> None:
         if kind == "note":
             log.info("%s", told[0])
         elif kind == "warning":
-            warnings.warn(told[0].removeprefix("warning: "), LaxityWarning, stacklevel=self.depth)
+            words = in_python(told[0].removeprefix("warning: "))
+            warnings.warn(words, LaxityWarning, stacklevel=_frames_of_laxity())
         else:
             self.step(*told)
 
@@ -95,6 +103,10 @@ class Watch:
             bar.close()
 
 
+DECIMALS = 9
+"""So many decimals the command line takes."""
+
+
 def word(value: Any, option: Mapping[str, Any]) -> str:
     """A value as it is written on a command line."""
     name = option["name"]
@@ -104,6 +116,9 @@ def word(value: Any, option: Mapping[str, Any]) -> str:
         return time_text(value, name)
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
+    if isinstance(value, float) and len(repr(value).partition(".")[2]) > DECIMALS:
+        # 0.1 + 0.2 is meant to be 0.3.
+        return f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
     if isinstance(value, (str, int, float)):
         return str(value)
     if hasattr(value, "__index__"):
@@ -111,7 +126,7 @@ def word(value: Any, option: Mapping[str, Any]) -> str:
     raise InputError(f"{name}: {value!r} is neither text nor a number", option["help"])
 
 
-def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], files: Callable[[Any], str]) -> list[str]:
+def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], files: Callable[[Any, str], str]) -> list[str]:
     """The options of a call as words. `files` writes what a file is to hold, such as a platform, and gives its path."""
     words = []
     for option in options:
@@ -124,9 +139,11 @@ def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], fil
             words.append(f"--{option['name']}")
             continue
         several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, os.PathLike))
-        for one in value if several else [value]:
-            one = files(one) if isinstance(one, Mapping) else one
-            words.append(f"--{option['name']}={word(one, option)}")
+        all_given = [files(one, option["name"]) if isinstance(one, Mapping) else one for one in (value if several else [value])]
+        written = [word(one, option) for one in all_given]
+        if option["kind"] == "one":
+            written = [",".join(written)]
+        words += [f"--{option['name']}={one}" for one in written]
     return words
 
 
@@ -143,9 +160,10 @@ class Files:
             self.folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="laxity-")))
         return self.folder / name
 
-    def __call__(self, content: Mapping[str, Any]) -> str:
+    def __call__(self, content: Mapping[str, Any], name: str) -> str:
+        """Writes a document; errors about it name a file of this name."""
         self.count += 1
-        path = self.new(f"{self.count}.json")
+        path = self.new(f"{name}.json" if self.count == 1 else f"{name}-{self.count}.json")
         path.write_text(json.dumps(content))
         return os.fspath(path)
 
@@ -184,7 +202,8 @@ def sets_of(sets: Sets, leave_out_threads: bool = False) -> list[_laxity.TaskSet
         return [one for part in several for one in sets_of(part, leave_out_threads)]
     raise InputError(
         f"{sets!r}: no task set",
-        "give a TaskSet, the path of a file, a table with a row for each task, or a list of these",
+        "give a TaskSet, the path of a file, a table with a row for each task, or a list of these; tasks go into a "
+        "TaskSet: laxity.TaskSet([...])",
     )
 
 

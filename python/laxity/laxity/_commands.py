@@ -623,8 +623,9 @@ def study(
 
     Args:
         study: The study: the path of its file, or a dict of the same keys.
-        on: Where it is judged: "dask" (a cluster of this machine), "dask=ADDRESS", a client of Dask, or an executor
-            of concurrent.futures; default: threads of this process. The results are the same.
+        on: Where it is judged: "dask" or "hyperqueue" (a cluster of this machine), "dask=ADDRESS",
+            "hyperqueue=SERVER-DIRECTORY", a client of Dask, or an executor of concurrent.futures; default: threads
+            of this process. The results are the same.
         tests: Tests of your own (`laxity.own_test`), which its curves name.
         sets: Task sets at every point, instead of those that the file says.
         seed: Seed of everything random, instead of the file's.

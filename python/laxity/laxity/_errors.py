@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class Error(Exception):
     """Something that laxity cannot do. `message` names the value and the rule, `hint` the way out (or is None)."""
@@ -27,8 +29,19 @@ class LaxityWarning(UserWarning):
     """What a user has to know in any case, such as what a file says and a task set cannot."""
 
 
+def in_python(words: str) -> str:
+    """Words of the command line in those of Python: `--reserve-period TIME` is `reserve_period=TIME`."""
+
+    def option(match: re.Match[str]) -> str:
+        name = match[1].replace("-", "_")
+        return f"{name}={match[2]}" if match[2] else name
+
+    return re.sub(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?:[ =](<[^>]*>|[A-Z][A-Z|]+\b))?", option, words)
+
+
 def of_code(code: int, message: str, hint: str | None) -> BaseException:
     """The exception for an exit code of the program."""
+    message, hint = in_python(message), None if hint is None else in_python(hint)
     if code == 130:
         return KeyboardInterrupt(message)
     return {2: InputError, 3: MachineError}.get(code, Error)(message, hint)

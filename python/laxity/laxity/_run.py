@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime, timezone
@@ -45,8 +46,8 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
         files = _call.Files(stack)
         name = None
         if isinstance(file, Mapping):
-            name = file.get("name")
-            file = files(file)
+            name = slug(str(file.get("name") or file.get("title") or "study"))
+            file = files(file, name)
         path = given.get("out")
         if path is None:
             path = Path("laxity-results") / str(name or Path(file).stem)
@@ -102,8 +103,18 @@ def generate(generator: str, parameters: dict[str, Any]) -> list[_laxity.TaskSet
         if name not in known:
             rule = ", ".join(name.replace("-", "_") for name in known if name not in HIDDEN)
             raise InputError(f"{name.replace('-', '_')}: `{generator}` has no such parameter", f"its parameters are {rule}")
-    words = _call.words_of(options, {**given, "out": _answers.SETS}, str)
+    words = _call.words_of(options, {**given, "out": _answers.SETS}, no_file)
     return _call.carry_out([*command.split(), *words], []).sets
+
+
+def slug(words: str) -> str:
+    """Words as the name of a file."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60] or "study"
+
+
+def no_file(content: Any, name: str) -> str:
+    """Where no option is a file."""
+    raise InputError(f"{name}: {content!r} is neither text nor a number", "give one value")
 
 
 HIDDEN = ("json", "out", "force", "format", "quiet", "verbose", "help")

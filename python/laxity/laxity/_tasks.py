@@ -75,6 +75,10 @@ class Task:
     shared: str | int | None = None
     working_set: Mapping[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return f"Task({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
     def to_dict(self) -> dict[str, Any]:
         """The task as laxity's files have it."""
         return _entry(asdict(self), self.name or "a task")

@@ -368,6 +368,19 @@ class HyperQueue:
 
 
 @contextmanager
+def _standard_output_is_for_answers() -> Iterator[None]:
+    """What is written to standard output, also by compiled code, goes to standard error meanwhile."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+@contextmanager
 def _hyperqueue(address: str, folder: Path) -> Iterator[HyperQueue]:
     """A server of HyperQueue by its directory, or a cluster of this machine."""
     try:
@@ -391,7 +404,10 @@ def _hyperqueue(address: str, folder: Path) -> Iterator[HyperQueue]:
         return
     workers = os.cpu_count() or 1
     with tempfile.TemporaryDirectory(prefix="laxity-") as home:
-        with cluster.LocalCluster(Path(home), cluster.WorkerConfig(cores=workers)) as local:
+        # It says on standard output where it is.
+        with _standard_output_is_for_answers():
+            local = cluster.LocalCluster(home, cluster.WorkerConfig(cores=workers))
+        with local:
             engine = HyperQueue(local.client(), folder, workers)
             try:
                 yield engine
@@ -450,16 +466,20 @@ def conduct(file: str, directory: Path, on: Any, sets: int | None, seed: int | N
         code = f"from laxity.engines import again; print(again({os.path.abspath(file)!r}, {unit!r}{changed}))"
         return f"python3 -c {shlex.quote(code)}"
 
-    with engine_of(on, directory) as engine:
-        run = _Run(_laxity.Conductor(file, directory, sets, seed), engine, command)
-        watch = _call.Watch()
-        try:
-            run.run(watch)
-        finally:
-            watch.close()
-            run.stop()
-            run.conductor.close()
-        return run.failed
+    # Before the engine has anything: a directory of another study is refused.
+    conductor = _laxity.Conductor(file, directory, sets, seed)
+    try:
+        with engine_of(on, directory) as engine:
+            run = _Run(conductor, engine, command)
+            watch = _call.Watch()
+            try:
+                run.run(watch)
+            finally:
+                watch.close()
+                run.stop()
+            return run.failed
+    finally:
+        conductor.close()
 
 
 def main() -> None:

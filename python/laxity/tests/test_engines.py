@@ -259,6 +259,9 @@ def test_the_program_goes_on_an_engine(reference):
     assert "report: " in done.stderr and "dashboard: http" in done.stderr, done.stderr
     assert done.stdout == program("study", str(FIG8A), "--sets", str(SETS), "-o", "by-program", "--json", "--quiet")
     same(reference, FIG8A, "by-program")
+    queued = study(str(FIG8A), "--on", "hyperqueue", "--sets", str(SETS), "-o", "queued", "--json")
+    assert (queued.returncode, queued.stdout) == (0, done.stdout), queued.stderr
+    same(reference, FIG8A, "queued")
     for words, code, why in [
         (["--on", "dusk"], 2, "is no engine"),
         (["--on", "hyperqueue=/nowhere", "-o", "x"], 3, "no server can be reached"),

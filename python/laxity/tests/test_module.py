@@ -62,7 +62,7 @@ def test_sets_that_are_none(tasks, why, hint):
 
 def test_errors_are_those_of_the_program():
     for call, why, hint in [
-        (lambda: laxity.simulate(PAIR, duration=0), "--duration 0ns", "10s"),
+        (lambda: laxity.simulate(PAIR, duration=0), "duration 0ns", "duration 10s"),
         (lambda: laxity.simulate(PAIR, scheduler="g-edff"), "g-edff", "g-edf"),
         (lambda: laxity.simulate("nowhere.toml"), "nowhere.toml", None),
         (lambda: laxity.analyze(PAIR, cpus=2, tick="1"), "1", None),
@@ -82,16 +82,38 @@ def test_errors_are_those_of_the_program():
         laxity.simulate(PAIR, durration="10s")
 
 
-def test_warnings_point_to_the_caller():
-    rtapp = next(path for path in (REPOSITORY / "examples").rglob("*.json") if "imports" in str(path) or "video" in str(path))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            laxity.analyze(rtapp, cpus=2, scheduler="g-edf", leave_out_threads=True)
-        except laxity.InputError:
-            pass
-    for warning in caught:
-        assert warning.category is laxity.LaxityWarning
+def test_warnings_point_to_the_caller(tmp_path):
+    rtapp = tmp_path / "one.json"
+    rtapp.write_text(
+        '{"tasks": {"one": {"policy": "SCHED_DEADLINE", "dl-runtime": 1000, "dl-period": 10000, "dl-deadline": 10000, '
+        '"loop": -1, "run": 900, "timer": {"ref": "t", "period": 10000}}, '
+        '"two": {"loop": 1, "run": 100}}}'
+    )
+    for call in [lambda: laxity.read(rtapp, leave_out_threads=True), lambda: laxity.analyze(rtapp, cpus=2, leave_out_threads=True)]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+        assert caught and all(one.category is laxity.LaxityWarning for one in caught)
+        assert {one.filename for one in caught} == {__file__}, [one.filename for one in caught]
+
+
+def test_values_as_python_has_them(tmp_path):
+    assert laxity.generate("emberson", n=3, u=0.1 + 0.2)[0].utilization == pytest.approx(0.3)
+    both = laxity.analyze(PAIR, cpus=[0, 1], scheduler="g-edf"), laxity.analyze(PAIR, cpus="0,1", scheduler="g-edf")
+    assert both[0].json == both[1].json
+    assert repr(PAIR[0]) == "Task(name='camera', wcet='6ms', period='10ms')"
+    kept = laxity.simulate(PAIR, scheduler="edf-bh", duration="50ms", out="kept")
+    assert kept.directory.path == Path("kept") and len(kept.events()) > 0 and kept.verify().clean
+    assert [row["ns"] for row in both[0].bounds("soft")] and both[0].bounds()[0]["task"] == "camera"
+    platform = {"version": 1, "name": "two", "cores": [{"speed": "1"}, {"speed": "0.5"}]}
+    try:
+        laxity.place(PAIR, platform=platform)
+    except laxity.InputError as refused:
+        assert "platform.json" in str(refused)
+    with pytest.raises(laxity.InputError, match="tasks"):
+        laxity.generate("emberson")
+    with pytest.raises(laxity.InputError, match=r"TaskSet\(\[...\]\)"):
+        laxity.analyze([laxity.Task("a", "1ms", "2ms")])
 
 
 def test_places_and_settings():
