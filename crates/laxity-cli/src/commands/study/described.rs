@@ -74,9 +74,9 @@ pub struct DescribedArguments {
     /// Judge on an engine for many machines: dask or hyperqueue, with =ADDRESS where it is not a cluster of this machine
     ///
     /// dask=ADDRESS: a scheduler of Dask, such as dask=tcp://head:8786, whose workers have the Python module laxity of this version.
-    /// hyperqueue=DIR: the directory of a HyperQueue server, whose workers have this program at the same path and see the study's directory.
-    /// Files that the study names have to be there on all machines. It goes on where it was interrupted, and comes to the same points as with
-    /// threads. Needs the Python module: pip install 'laxity[dask]' or 'laxity[hyperqueue]'.
+    /// hyperqueue=DIR: the directory of a HyperQueue server, whose workers have this program at the same path and see the study's
+    /// directory. Files that the study names have to be there on all machines. It goes on where it was interrupted, and comes to the
+    /// same points as with threads. Needs the Python module: pip install 'laxity[dask]' or 'laxity[hyperqueue]'.
     #[arg(help_heading = "Workload", long, value_name = "ENGINE", value_parser = engine, conflicts_with_all = ["real", "shard", "slurm", "threads"])]
     pub on: Option<String>,
     /// Write an array job of Slurm that judges the study in shards and merges them, and say how to submit it
