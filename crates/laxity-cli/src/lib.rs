@@ -20,7 +20,7 @@ mod terminal;
 mod views;
 mod within;
 
-pub use shipped::{VERSION, located};
+pub use shipped::{VERSION, installed_below, located};
 
 pub use memory::OrEnd;
 use std::process::ExitCode;

@@ -10,7 +10,7 @@ use laxity_sim::costs::{Costs, read_costs};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 /// Version, commit and date of this program.
 pub const VERSION: &str = env!("LAXITY_VERSION");
@@ -24,8 +24,20 @@ const KINDS: &[&str] = &["examples", "studies", "schemas"];
 /// Where the published schemas are.
 const SCHEMAS_PUBLISHED: &str = "https://laxity-rt.github.io/schemas/";
 
-static ROOTS: LazyLock<Vec<PathBuf>> =
-    LazyLock::new(|| roots(std::env::var_os(VARIABLE).as_deref(), std::env::current_exe().ok().as_deref()));
+static ROOTS: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
+    // Within another program, that one is where the program would be.
+    let program = PREFIX.get().map(|prefix| prefix.join("bin/laxity"));
+    roots(std::env::var_os(VARIABLE).as_deref(), program.or_else(|| std::env::current_exe().ok()).as_deref())
+});
+
+/// Where another program says that laxity is installed.
+static PREFIX: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says below which directory laxity is installed, as `bin/laxity` and `share/laxity`: where another program calls it. Only the first
+/// call counts, before any file is looked for.
+pub fn installed_below(prefix: PathBuf) {
+    let _ = PREFIX.set(prefix);
+}
 
 /// The path itself, or that of the shipped file of this name if there is no such file here; standard error says which.
 pub fn located(path: &Path) -> Cow<'_, Path> {
@@ -53,7 +65,9 @@ pub fn in_words(text: &str) -> String {
 fn roots(variable: Option<&OsStr>, program: Option<&Path>) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> =
         variable.filter(|path| !path.is_empty()).map(PathBuf::from).into_iter().collect();
-    if let Some(program) = program.and_then(|program| program.canonicalize().ok()) {
+    if let Some(program) =
+        program.map(|program| program.canonicalize().unwrap_or_else(|_| program.to_owned()))
+    {
         let beside = program.parent().and_then(Path::parent);
         roots.extend(beside.map(|prefix| prefix.join("share/laxity")));
         // The checkout in whose target directory the program lies.

@@ -37,6 +37,9 @@ mod _laxity {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // The wheel of the program puts the files that come with it below the environment's prefix.
+        let prefix: std::path::PathBuf = module.py().import("sys")?.getattr("prefix")?.extract()?;
+        laxity_program::installed_below(prefix);
         module.add("VERSION", laxity_program::VERSION)?;
         module.add("SETS", laxity_program::call::SETS)
     }

@@ -5,7 +5,6 @@
 //! 3. A point is kept in the journal as soon as all of its sets are judged, so that what is stopped or killed goes on from there.
 //! 4. What is remembered is the points that are begun and the units that are out, however many units there are.
 
-use crate::compute::next_round;
 use crate::journal::{Journal, Point, Points};
 use crate::study::{Study, WorkUnit};
 use crate::tally::Tally;
@@ -19,7 +18,7 @@ pub struct Conductor {
     study: Arc<Study>,
     journal: Journal,
     points: Points,
-    /// Points of this round of which sets are not handed out yet; of the first, those from number `at` on.
+    /// Points of which sets are not handed out yet; of the first, those from number `at` on.
     waiting: VecDeque<Point>,
     at: u64,
     /// Points that are begun, each with how many of its sets are judged.
@@ -58,16 +57,19 @@ impl Conductor {
             next: 0,
             judged,
         };
-        conductor.begin_round();
+        (0..conductor.study.outline.families.len()).for_each(|family| conductor.begin_round(family));
         Ok(conductor)
     }
 
-    /// The points that follow from those that are known, once all others are finished.
-    fn begin_round(&mut self) {
-        if self.waiting.is_empty() && self.begun.is_empty() {
-            self.waiting = next_round(&self.study, &self.points).into();
-            self.at = 0;
+    /// The points of a family that follow from those that are known, once all others of it are finished. Families do not wait for each
+    /// other: the last units of one are no reason for judges to have nothing to do.
+    fn begin_round(&mut self, family: usize) {
+        let own = |point: &Point| point.family == family;
+        if self.begun.keys().any(own) || self.waiting.iter().any(own) {
+            return;
         }
+        let values = self.study.next_values(|value| self.points.get(&Point { family, value }));
+        self.waiting.extend(values.into_iter().map(|value| Point { family, value }));
     }
 
     /// At most so many sets of a point under all series, with the number by which they are called; nothing while all is out, or at the end.
@@ -114,7 +116,7 @@ impl Conductor {
             let (_, sums) = self.begun.remove(&point).expect("it is there");
             self.journal.add(point, &sums)?;
             self.points.insert(point, sums);
-            self.begin_round();
+            self.begin_round(point.family);
         }
         Ok(true)
     }

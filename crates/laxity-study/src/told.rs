@@ -115,6 +115,7 @@ mod tests {
 
     const STUDY: &str = r#"
         version = 1
+        title = "told"
         sets = 4
         [platform]
         processors = 2

@@ -93,7 +93,9 @@ class Answer(Mapping[str, Any]):
         return self.text.rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
+        # Tables are wider than a notebook's column: they scroll.
+        style = "white-space:pre;overflow-x:auto;line-height:1.25;font-family:monospace"
+        return f'<pre style="{style}">{html.escape(self.text)}</pre>'
 
 
 class Analysis(Answer):
@@ -177,7 +179,10 @@ class Timeline:
 
     def _repr_html_(self) -> str:
         page = html.escape(self.html, quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:520px;border:0" title="schedule"></iframe>'
+        # As high as the page is, where the notebook lets it say so.
+        fit = "this.style.height=0;this.style.height=this.contentDocument.documentElement.scrollHeight+20+'px'"
+        style = "width:100%;height:480px;border:0"
+        return f'<iframe srcdoc="{page}" style="{style}" title="schedule" onload="[300,2000].forEach(t=>setTimeout(()=>{{{fit}}},t))"></iframe>'
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page: one file, which needs nothing else."""

@@ -52,7 +52,10 @@ def _bars() -> Any:
     if not (sys.stderr is not None and sys.stderr.isatty() or "ipykernel" in sys.modules):
         return None
     try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
+        with warnings.catch_warnings():
+            # Without ipywidgets the bar is text.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         return None
     return tqdm

@@ -138,7 +138,7 @@ def test_a_schedule_draws_itself():
     assert 10 < len(simulation.jobs) <= 10 + 5
     schedule = simulation.schedule(from_="0ms", to="20ms")
     assert "camera" in repr(schedule) and "<iframe" in schedule._repr_html_()
-    assert "<iframe" in simulation._repr_html_() and "<pre>" in simulation._repr_html_()
+    assert "<iframe" in simulation._repr_html_() and "<pre " in simulation._repr_html_()
     assert simulation.directory.verify().clean
     events = simulation.events().to_dict()
     assert len(set(map(len, events.values()))) == 1
