@@ -94,7 +94,8 @@ def empty(count, workers, slots):
         tally = _laxity.judge(conductor.told(), [conductor.next(1)[1]])[0]
         conductor.close()
         engines.judge = not_judged
-        with LocalCluster(n_workers=workers, threads_per_worker=slots, dashboard_address=None) as cluster, Client(cluster) as client:
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=slots, dashboard_address=None)
+        with cluster, Client(cluster) as client:
             pids = [os.getpid()]
             run = engines._Run(_laxity.Conductor(file, Path(folder, "all"), None, None), engines._Dask(client), str)
             run.told = tally

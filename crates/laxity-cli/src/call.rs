@@ -10,11 +10,13 @@ use crate::commands::analyze;
 use crate::shipped;
 use crate::within;
 pub use crate::within::{Called, Given, SETS, Stop};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use laxity_lab::analysis::answer::Answer;
 use laxity_model::{Diagnostic, Result, TaskSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Carries out a command on this thread. Its words are those behind `laxity` on a command line.
 ///
@@ -69,10 +71,18 @@ fn code_of(code: ExitCode) -> u8 {
     (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(u8::MAX)
 }
 
+/// The command line, which is put together once: that takes longer than many a command.
+fn parser() -> MutexGuard<'static, clap::Command> {
+    static PARSER: LazyLock<Mutex<clap::Command>> = LazyLock::new(|| Mutex::new(Cli::command()));
+    PARSER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Reads words as a command line.
 fn parse(words: &[String]) -> Result<Cli> {
-    let all = std::iter::once("laxity").chain(words.iter().map(String::as_str)).map(OsString::from);
-    Cli::of_words(all).map_err(|error| {
+    let all = || std::iter::once("laxity").chain(words.iter().map(String::as_str)).map(OsString::from);
+    let known = parser().try_get_matches_from_mut(all()).and_then(|matches| Cli::from_arg_matches(&matches));
+    // What is wrong is said as the program says it.
+    known.or_else(|_| Cli::of_words(all())).map_err(|error| {
         let text = error.to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         // How a program is called is no help here.

@@ -18,7 +18,7 @@ struct Desk<T> {
 }
 
 /// Does `work(0)`, ..., `work(count - 1)` on `threads` threads, and hands the results to `take` in this order, on the
-/// thread that calls.
+/// thread that calls. With one thread, that does it all.
 ///
 /// Errors: the first of `take`, which ends everything that has not begun; no thread can be started.
 pub fn in_order<T: Send>(
@@ -28,6 +28,9 @@ pub fn in_order<T: Send>(
     mut take: impl FnMut(usize, T) -> Result<()>,
 ) -> Result<()> {
     let threads = threads.clamp(1, count.max(1));
+    if threads == 1 {
+        return (0..count).try_for_each(|index| take(index, work(index)));
+    }
     let desk = Mutex::new(Desk { next: 0, due: 0, done: BTreeMap::new(), closed: false });
     let moved = Condvar::new();
     let lock = || -> MutexGuard<'_, Desk<T>> { desk.lock().unwrap_or_else(PoisonError::into_inner) };

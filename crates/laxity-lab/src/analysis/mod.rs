@@ -68,6 +68,11 @@ impl Judge<'_> {
     }
 }
 
+/// Each thread has at least so many parts of the work, so that all end at about the same time.
+const PARTS_PER_THREAD: usize = 16;
+/// Cases in a part, at most.
+const PART_MOST: usize = 32;
+
 /// Proves what can be proven of every case. What an interruption has left out is not in the answers.
 ///
 /// # Errors
@@ -80,15 +85,19 @@ pub fn prove<S: Scheduled + Display + Sync>(
 ) -> Result<Vec<SchedulerAnswer>> {
     let judge = Judge { of_case: cases.settings, guarantee: settings.guarantee, interrupt: cases.interrupt };
     let mut answers = Vec::with_capacity(cases.count());
-    let work = |at: usize| {
+    let one = |at: usize| {
         // A placement that was not found, or a proof, would have come later.
         let wanted = || !judge.is_interrupted();
         let case = wanted().then(|| cases.case(at)).filter(|_| wanted())?;
         answer(&case, &judge, settings.sensitivity)
     };
-    in_order(cases.count(), settings.threads, work, |at, answer| {
-        answers.extend(answer);
-        seen(at + 1, cases.count());
+    // Small sets by the thousand: to hand over one takes as long as to judge it.
+    let (count, threads) = (cases.count(), settings.threads.max(1));
+    let part = (count / (threads * PARTS_PER_THREAD)).clamp(1, PART_MOST);
+    let work = |at: usize| (at * part..count.min((at + 1) * part)).map(one).collect::<Vec<_>>();
+    in_order(count.div_ceil(part), threads, work, |at, some| {
+        answers.extend(some.into_iter().flatten());
+        seen(count.min((at + 1) * part), count);
         Ok(())
     })?;
     Ok(answers)
