@@ -81,7 +81,7 @@ FUNCTIONS = {
 COMMANDS = {"verdicts": "analyze", "catalogue": "list"}
 INSTEAD = {
     "verdicts": "Say what is proven of many task sets under given schedulers, as a table: a row for each set and scheduler.\n\n"
-    "For sets by the thousand: nothing but the verdicts is kept.",
+    "For sets by the thousand: nothing but the verdicts is handed back.",
 }
 TYPES = {"flag": "bool", "one": "Value", "many": "Value | Sequence[Value]"}
 

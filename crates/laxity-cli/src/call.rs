@@ -55,7 +55,7 @@ pub fn read_sets(paths: &[PathBuf], leave_out_threads: bool, given: Given) -> Re
 
 /// Carries out a command line.
 fn carry_out<T>(words: &[String], given: Given, work: impl FnOnce(Cli) -> Result<T>) -> Result<T> {
-    let cli = parse(words).inspect_err(|_| given.stop.give_back())?;
+    let cli = parse(words)?;
     let command = std::iter::once("laxity".to_owned()).chain(words.iter().cloned()).collect();
     let verbosity = (cli.said.quiet, cli.said.verbose);
     given.within(command, verbosity, || work(cli)).map_err(as_found_here)

@@ -48,7 +48,7 @@ pub struct Stop(&'static AtomicBool);
 static FREE: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
 
 impl Stop {
-    /// One that no other command has; it is given back when the command ends.
+    /// One that no other command has, until it is given back.
     pub fn new() -> Stop {
         let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Stop(free.unwrap_or_else(|| Box::leak(Box::default())))
@@ -64,7 +64,8 @@ impl Stop {
         self.0.store(true, SeqCst);
     }
 
-    pub(crate) fn give_back(self) {
+    /// For another command: once this one has ended, and nothing asks for its end any more.
+    pub fn give_back(self) {
         self.0.store(false, SeqCst);
         FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
     }
@@ -117,18 +118,17 @@ impl Given {
             called,
         }));
         // Also where the work panics.
-        let _ending = Ending(stop);
+        let _ending = Ending;
         work()
     }
 }
 
 /// Takes back what the thread was given.
-struct Ending(Stop);
+struct Ending;
 
 impl Drop for Ending {
     fn drop(&mut self) {
         CURRENT.set(None);
-        self.0.give_back();
     }
 }
 

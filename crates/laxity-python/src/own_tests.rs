@@ -4,21 +4,29 @@ use laxity_analysis::{
     Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
 };
 use laxity_model::{Diagnostic, Names, check_name};
+use laxity_program::call::Stop;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use std::sync::{Mutex, PoisonError};
+use pyo3::types::PyBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A test of Python's. It lives as long as the process, as those of the catalogue do.
 pub struct PythonTest {
-    info: &'static TestInfo,
+    info: TestInfo,
     function: Py<PyAny>,
-    /// What the function has raised, until it is looked at.
-    raised: Mutex<Option<PyErr>>,
+}
+
+/// The same in one call of laxity, which ends with what the function raises.
+pub struct OfCall {
+    test: &'static PythonTest,
+    stop: Stop,
+    raised: Arc<Mutex<Option<PyErr>>>,
 }
 
 impl PythonTest {
-    /// What the function has raised; once.
-    pub fn raised(&self) -> Option<PyErr> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// The test in a call: what the function raises goes there, and the call is asked for its end. A hundred bytes stay for each.
+    pub fn of_call(&'static self, stop: Stop, raised: Arc<Mutex<Option<PyErr>>>) -> &'static OfCall {
+        Box::leak(Box::new(OfCall { test: self, stop, raised }))
     }
 
     fn ask(&self, py: Python<'_>, tasks: &[SporadicTask], processors: u32) -> PyResult<Verdict> {
@@ -31,21 +39,30 @@ impl PythonTest {
         if answer.is_none() {
             return Ok(Verdict::needs("what this test assumes of tasks", None));
         }
+        // Anything else would count as proven, such as the coroutine of an async function.
+        let is_bool = answer.is_instance_of::<PyBool>()
+            || answer.get_type().qualname()?.to_string().starts_with("bool");
+        if !is_bool {
+            let why =
+                format!("the test `{}` answered {}, not True, False or None", self.info.name, answer.repr()?);
+            return Err(PyTypeError::new_err(why));
+        }
         Ok(if answer.is_truthy()? { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }
 }
 
-impl Test for PythonTest {
+impl Test for OfCall {
     fn info(&self) -> &'static TestInfo {
-        self.info
+        &self.test.info
     }
 
     fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         work.take(1)?;
         Python::attach(|py| {
-            Ok(self.ask(py, tasks, processors).unwrap_or_else(|error| {
-                let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-                raised.get_or_insert(error);
+            Ok(self.test.ask(py, tasks, processors).unwrap_or_else(|error| {
+                // First the end: a set during which it was asked for does not count.
+                self.stop.ask();
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 Verdict::FAILS
             }))
         })
@@ -93,11 +110,7 @@ impl OwnTest {
             complexity: "a function of Python",
             assumptions: &[],
         };
-        Ok(OwnTest(Box::leak(Box::new(PythonTest {
-            info: Box::leak(Box::new(info)),
-            function,
-            raised: Mutex::new(None),
-        }))))
+        Ok(OwnTest(Box::leak(Box::new(PythonTest { info, function }))))
     }
 
     /// By what curves of studies name it.

@@ -10,7 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use laxity_model::{Arrival, Diagnostic, Result, Task, TaskRow, TaskSet, closest};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The column by whose values tasks are grouped.
@@ -56,7 +56,9 @@ impl Source {
         let known: Vec<&str> = [SET].into_iter().chain(TaskRow::COLUMNS).chain([SPORADIC]).collect();
         let rule = format!("the columns are {} (wcet_ns and period_ns are needed)", known.join(", "));
         for field in self.schema.fields() {
-            if !known.contains(&field.name().as_str()) {
+            // pandas adds its index where rows were sorted or put together.
+            let is_index = field.name().starts_with("__index_level_");
+            if !is_index && !known.contains(&field.name().as_str()) {
                 let with_unit = known.iter().find(|known| known.starts_with(&format!("{}_", field.name())));
                 let hint = match with_unit.copied().or_else(|| closest(field.name(), &known)) {
                     Some(near) => format!("did you mean `{near}`? Else leave it out; {rule}"),
@@ -90,7 +92,8 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn of(batch: &'a RecordBatch) -> Self {
-        let column = |name: &str| batch.column_by_name(name).map(|column| &**column);
+        let there = |column: &&dyn Array| column.data_type() != &DataType::Null;
+        let column = |name: &str| batch.column_by_name(name).map(|column| &**column).filter(there);
         let [name, numbers @ ..] = TaskRow::COLUMNS.map(column);
         Columns { set: column(SET), name, numbers, sporadic: column(SPORADIC) }
     }
@@ -141,7 +144,7 @@ fn number(column: &dyn Array, row: usize, name: &str) -> Result<Option<u64>> {
             u64::try_from(value).map_err(|_| refused(name, value))
         }};
     }
-    if column.is_null(row) {
+    if column.is_null(row) || column.data_type() == &DataType::Null {
         return Ok(None);
     }
     let value = match column.data_type() {
@@ -181,14 +184,34 @@ fn refused(name: &str, value: impl std::fmt::Display) -> Diagnostic {
         .hint("times are whole nanoseconds and sizes whole bytes")
 }
 
+/// Refuses a task of which a table has no more than a part.
+fn carried(set: &TaskSet, task: &Task) -> Result<()> {
+    let back = TaskRow::of(task).task(0)?;
+    if (Task { arrival: task.arrival, ..back }) == *task {
+        return Ok(());
+    }
+    let what = format!("task `{}` of `{}` has what no column of a table is for", task.name, set.name());
+    Err(Diagnostic::usage(format!("{what}: a priority, an affinity, a kind, a demand, a group or the like"))
+        .hint("give the task sets themselves instead of a table"))
+}
+
 impl Table {
     /// A row for each task.
     pub fn of_sets<'a>(sets: impl Iterator<Item = &'a TaskSet>) -> Result<Table> {
         let (mut names, mut tasks) = (StringBuilder::new(), StringBuilder::new());
         let mut numbers: [UInt64Builder; 5] = Default::default();
         let mut sporadic = BooleanBuilder::new();
+        let mut known = HashSet::new();
         for set in sets {
+            if !known.insert(set.name()) {
+                return Err(Diagnostic::usage(format!(
+                    "two sets are named `{}`: a table tells sets by their names",
+                    set.name()
+                ))
+                .hint("give each a name, as in laxity.TaskSet(tasks, name=...)"));
+            }
             for task in set.tasks() {
+                carried(set, task)?;
                 names.append_value(set.name());
                 tasks.append_value(&task.name);
                 let row = TaskRow::of(task);

@@ -9,6 +9,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader as _};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_select::take::take;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::IntoPyObjectExt;
@@ -23,7 +24,8 @@ use std::path::PathBuf;
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// A table of columns with names. polars, pandas, pyarrow and DuckDB take it as it is, such as `polars.DataFrame(table)`.
+/// A table of columns with names. polars, pyarrow and DuckDB take it as it is, as in `polars.DataFrame(table)`, and pandas by
+/// `pandas.DataFrame.from_arrow(table)`.
 #[pyclass(frozen, module = "laxity")]
 pub struct Table {
     schema: SchemaRef,
@@ -175,9 +177,25 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Source {
         let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
         let reader = reader.map_err(|error| no_table(py, &error))?;
         let schema = reader.schema();
-        let batches = reader.collect::<std::result::Result<_, _>>().map_err(|error| no_table(py, &error))?;
-        Ok(Source { schema, batches })
+        let batches = reader.map(|batch| unpacked(&batch?)).collect::<std::result::Result<_, _>>();
+        Ok(Source { schema, batches: batches.map_err(|error| no_table(py, &error))? })
     }
+}
+
+/// Columns of few values, such as pandas' categories, as what they stand for.
+fn unpacked(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
+    let plain = |column: &ArrayRef| match column.data_type() {
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            take(dictionary.values(), dictionary.keys(), None)
+        }
+        _ => Ok(ArrayRef::clone(column)),
+    };
+    let columns = batch.columns().iter().map(plain).collect::<std::result::Result<Vec<_>, _>>()?;
+    let names = batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    RecordBatch::try_from_iter_with_nullable(
+        names.iter().zip(columns).map(|(name, column)| (name, column, true)),
+    )
 }
 
 fn no_table(py: Python<'_>, error: &ArrowError) -> PyErr {
@@ -185,5 +203,10 @@ fn no_table(py: Python<'_>, error: &ArrowError) -> PyErr {
 }
 
 fn wrong(error: &ArrowError) -> Diagnostic {
-    Diagnostic::usage(format!("this is no table: {error}"))
+    let error = error.to_string();
+    let hint = match error.contains("\"Null\"") {
+        true => "a column has no values and no type: give it one, or leave it out",
+        false => "give a DataFrame, or anything with Arrow's stream interface",
+    };
+    Diagnostic::usage(format!("this is no table: {error}")).hint(hint)
 }

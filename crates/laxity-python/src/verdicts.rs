@@ -5,7 +5,7 @@ use crate::tables::Table;
 use crate::watched::watched;
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
 use laxity_lab::analysis::answer::{Answer, VerdictAnswer, VerdictName};
-use laxity_model::Result;
+use laxity_model::{Diagnostic, Result};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -19,7 +19,11 @@ pub fn verdicts(
 ) -> PyResult<Table> {
     let sets = sets.iter().map(|set| set.get().0.clone()).collect();
     watched(py, (sets, &[]), watch.as_ref(), move |given| {
-        table(&laxity_program::call::analysis(&words, given)?)
+        let answer = laxity_program::call::analysis(&words, given)?;
+        match answer.interrupted {
+            true => Err(Diagnostic::interrupted("not all sets were judged")),
+            false => table(&answer),
+        }
     })
 }
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often progress is shown, and Ctrl-C looked for.
@@ -23,7 +23,9 @@ pub fn watched<T: Send + 'static>(
     work: impl FnOnce(Given) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (relay, stop) = (Relay::default(), Stop::new());
-    let given_tests = tests.iter().map(|&test| test as &dyn Test).collect();
+    let raised_by_tests = Arc::new(Mutex::new(None));
+    let of_call = |&test: &&'static PythonTest| test.of_call(stop, Arc::clone(&raised_by_tests)) as &dyn Test;
+    let given_tests = tests.iter().map(of_call).collect();
     let given = Given { sets, tests: given_tests, observer: Arc::new(relay.clone()), stop };
     let (send, receive) = mpsc::channel();
     let receive = Mutex::new(receive);
@@ -34,9 +36,14 @@ pub fn watched<T: Send + 'static>(
     let (mut steps, mut raised) = (Vec::new(), None);
     let ended = loop {
         let waited = py.detach(|| receive.lock().expect("this thread has it alone").recv_timeout(LOOK));
-        let shown = watch.map_or(Ok(()), |watch| show(&relay, watch, &mut steps));
-        let of_tests = tests.iter().find_map(|test| test.raised()).map_or(Ok(()), Err);
-        if let Err(error) = py.check_signals().and(shown).and(of_tests)
+        let of_tests =
+            raised_by_tests.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err);
+        let mut look = py.check_signals().and(of_tests);
+        // What is said of an end that was asked for is said by what is raised.
+        if let Some(watch) = watch.filter(|_| look.is_ok() && raised.is_none()) {
+            look = show(&relay, watch, &mut steps);
+        }
+        if let Err(error) = look
             && raised.is_none()
         {
             raised = Some(error);
@@ -49,6 +56,7 @@ pub fn watched<T: Send + 'static>(
         }
     };
     let panicked = py.detach(|| worker.join()).is_err();
+    stop.give_back();
     match (raised, ended) {
         (Some(raised), _) => Err(raised),
         (None, Some(ended)) => ended.map_err(|error| crate::error(py, &error)),

@@ -47,6 +47,14 @@ pub struct Journal {
     file: File,
 }
 
+/// Also where a process that was forked meanwhile has the file, too.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // Without a lock there is nothing to give up.
+        let _ = self.file.unlock();
+    }
+}
+
 impl Journal {
     /// Opens the journal of a directory, which is made if it is not there, and gives the points that are in it. `description` is
     /// all that the points depend on: a directory that has another study's is refused. What it says of a point must be whole: of all

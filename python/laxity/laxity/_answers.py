@@ -7,7 +7,6 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +23,13 @@ def options_of(command: str) -> tuple[Mapping[str, Any], ...]:
     """What a command takes."""
     described = json.loads(_laxity.options(command.split()))
     return tuple(option for option in described["options"] if not option["positional"])
+
+
+@lru_cache(maxsize=None)
+def generators() -> tuple[str, ...]:
+    """Names of all generators."""
+    described = json.loads(_laxity.options(["generate"]))
+    return tuple(name for name in described["commands"] if name != "help")
 
 
 def given_of(arguments: Mapping[str, Any], *leading: str) -> dict[str, Any]:
@@ -56,6 +62,8 @@ class Answer(Mapping[str, Any]):
 
     def __init__(self, words: list[str], sets: list[_laxity.TaskSet], called: _laxity.Called) -> None:
         self._words = words
+        self._files: Any = None
+        self._home = Path.cwd()
         self._sets = sets
         self._called = called
         self.exit_code: int = called.code
@@ -69,11 +77,16 @@ class Answer(Mapping[str, Any]):
         """Carries out a command in this process."""
         options = options_of(command)
         json_wanted = any(option["name"] == "json" for option in options)
-        with ExitStack() as stack:
-            words = _call.words_of(options, renamed(given, options), _call.Files(stack))
-            words = [*command.split(), *words, *["--json"] * json_wanted, "--", *leading]
-            called = _call.carry_out(words, sets)
-            return cls(words, sets, called)
+        files = _call.Files()
+        words = _call.words_of(options, renamed(given, options), files)
+        words = [*command.split(), *words, *["--json"] * json_wanted, "--", *leading]
+        called = _call.carry_out(words, sets)
+        if called.code == 130:
+            raise KeyboardInterrupt
+        answer = cls(words, sets, called)
+        # What it was made from, for what is asked of it later.
+        answer._files = files
+        return answer
 
     @cached_property
     def value(self) -> Any:
@@ -115,6 +128,8 @@ class Analysis(Answer):
         Args:
             guarantee: "hard": bounds of response times; "soft": of tardiness, too.
         """
+        if guarantee not in ("hard", "soft"):
+            raise InputError(f"guarantee: {guarantee!r} is no guarantee", 'write "hard" or "soft"')
         return [
             {"set": one["task_set"], "scheduler": one["scheduler"], "kind": one[guarantee]["bounds"]["kind"], **bound}
             for one in self["schedulers"]
@@ -194,6 +209,7 @@ class Directory:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._files: Any = None
         if not (self.path / "manifest.json").is_file():
             raise InputError(f"{self.path}: no results directory", "name one that laxity has written")
 
@@ -222,7 +238,7 @@ class Directory:
         with tempfile.TemporaryDirectory(prefix="laxity-") as folder:
             page = Path(folder) / "schedule.html"
             given = {"run": run, "from": from_, "to": to}
-            window = _call.words_of(options, given, _call.Files(ExitStack()))
+            window = _call.words_of(options, given, _call.Files())
             words = ["report", *window, "--gantt", f"--html={page}", "--", os.fspath(self.path)]
             called = _call.carry_out(words, [])
             return Timeline(page.read_text(), called.text)
@@ -237,8 +253,15 @@ class Directory:
         """The report, as HTML in one page."""
         return (self.path / "report.html").read_text()
 
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
     def __repr__(self) -> str:
         return f"<laxity.Directory {os.fspath(self.path)!r}>"
+
+
+JOBS_DRAWN = 20_000
+"""A notebook draws the schedule of a simulation with so many jobs by itself; of more, what `schedule(from_=..., to=...)` is asked for."""
 
 
 class Simulation(Answer):
@@ -254,8 +277,10 @@ class Simulation(Answer):
         out = self._out()
         return self._with_events if out is None else Directory(out)
 
-    def _out(self) -> str | None:
-        return next((word.split("=", 1)[1] for word in self._words if word.startswith("--out=")), None)
+    def _out(self) -> Path | None:
+        """Where it was kept, wherever the process is by now."""
+        named = next((word.split("=", 1)[1] for word in self._words if word.startswith("--out=")), None)
+        return None if named is None else self._home / named
 
     @cached_property
     def _with_events(self) -> Directory:
@@ -264,13 +289,15 @@ class Simulation(Answer):
         out = self._out()
         if out is not None and "--events" in words:
             return Directory(out)
-        self._scratch = tempfile.TemporaryDirectory(prefix="laxity-")
-        out = os.path.join(self._scratch.name, "results")
+        files = _call.Files()
+        scratch = files.new("results")
         dropped = ("--out=", "--html=", "--perfetto=", "--events", "--force", "--fail-on-miss")
         words = [word for word in words if not word.startswith(dropped)]
         at = words.index("--")
-        _call.carry_out([*words[:at], f"--out={out}", "--events", *words[at:]], self._sets)
-        return Directory(out)
+        _call.carry_out([*words[:at], f"--out={scratch}", "--events", *words[at:]], self._sets)
+        directory = Directory(scratch)
+        directory._files = files
+        return directory
 
     @property
     def jobs(self) -> _laxity.Table:
@@ -291,8 +318,10 @@ class Simulation(Answer):
 
     def _repr_html_(self) -> str:
         text = super()._repr_html_()
-        one = len(self.directory.manifest["runs"]) == 1
-        return text + (self.schedule()._repr_html_() if one else "")
+        jobs = sum(one["jobs"] for one in self["schedulers"])
+        if len(self["runs"]) != 1 or jobs > JOBS_DRAWN:
+            return text
+        return text + self.schedule()._repr_html_()
 
 
 class Verification(Answer):
@@ -312,7 +341,7 @@ class StudyResult(Answer):
 
     def __init__(self, words: list[str], sets: list[_laxity.TaskSet], called: _laxity.Called, path: Path) -> None:
         super().__init__(words, sets, called)
-        self.path = path
+        self.path = Path.cwd() / path
 
     @property
     def points(self) -> _laxity.Table:

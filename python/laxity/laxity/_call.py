@@ -12,21 +12,23 @@ import sysconfig
 import tempfile
 import threading
 import warnings
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from . import _laxity
 from ._errors import InputError, LaxityWarning, MachineError, in_python, of_code
-from ._tasks import time_text
+from ._tasks import plain, time_text
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
 
 log = logging.getLogger("laxity")
 
-Sets = Union["_laxity.TaskSet", str, "os.PathLike[str]", Iterable[Any]]
+Sets = Union[_laxity.TaskSet, str, "os.PathLike[str]", Iterable[Any]]
 """Task sets: a TaskSet, a path, a table with a row for each task (a DataFrame), or several of these."""
 
 _progress: Any = "auto"
@@ -110,6 +112,11 @@ DECIMALS = 9
 """So many decimals the command line takes."""
 
 
+def underscored(name: str) -> str:
+    """An option as Python writes it."""
+    return name.replace("-", "_")
+
+
 def word(value: Any, option: Mapping[str, Any]) -> str:
     """A value as it is written on a command line."""
     name = option["name"]
@@ -119,14 +126,17 @@ def word(value: Any, option: Mapping[str, Any]) -> str:
         return time_text(value, name)
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
-    if isinstance(value, float) and len(repr(value).partition(".")[2]) > DECIMALS:
-        # 0.1 + 0.2 is meant to be 0.3.
-        return f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
-    if isinstance(value, (str, int, float)):
-        return str(value)
+    if isinstance(value, str):
+        return value
     if hasattr(value, "__index__"):
         return str(value.__index__())
-    raise InputError(f"{name}: {value!r} is neither text nor a number", option["help"])
+    if isinstance(value, (Real, Decimal)):
+        # 0.1 + 0.2 is meant to be 0.3.
+        text = f"{float(value):.{DECIMALS}f}".rstrip("0").rstrip(".")
+        if value != 0 and abs(float(text) - float(value)) > 1e-6 * abs(float(value)):
+            raise InputError(f"{underscored(name)}: {value!r} has more than {DECIMALS} decimals", "round it")
+        return text
+    raise InputError(f"{underscored(name)}: {value!r} is neither text nor a number", option["help"])
 
 
 def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], files: Callable[[Any, str], str]) -> list[str]:
@@ -138,7 +148,7 @@ def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], fil
             continue
         if option["kind"] == "flag":
             if value is not True:
-                raise InputError(f"{option['name']}: {value!r} is neither True nor False", option["help"])
+                raise InputError(f"{underscored(option['name'])}: {value!r} is neither True nor False", option["help"])
             words.append(f"--{option['name']}")
             continue
         several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, os.PathLike))
@@ -150,24 +160,30 @@ def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], fil
     return words
 
 
+def scratch_of(owner: Any) -> Path:
+    """A directory that goes with its owner."""
+    folder = tempfile.mkdtemp(prefix="laxity-")
+    weakref.finalize(owner, shutil.rmtree, folder, True)
+    return Path(folder)
+
+
 class Files:
     """Files for one call: what Python has in memory and a command reads from files."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        self.stack = stack
+    def __init__(self) -> None:
         self.folder: Path | None = None
         self.count = 0
 
     def new(self, name: str) -> Path:
         if self.folder is None:
-            self.folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="laxity-")))
+            self.folder = scratch_of(self)
         return self.folder / name
 
     def __call__(self, content: Mapping[str, Any], name: str) -> str:
         """Writes a document; errors about it name a file of this name."""
         self.count += 1
         path = self.new(f"{name}.json" if self.count == 1 else f"{name}-{self.count}.json")
-        path.write_text(json.dumps(content))
+        path.write_text(json.dumps(content, default=plain))
         return os.fspath(path)
 
 
@@ -190,8 +206,17 @@ def read(*paths: str | os.PathLike[str], leave_out_threads: bool = False) -> lis
     return _laxity.TaskSet.of_files([os.fspath(path) for path in paths], leave_out_threads, watch)
 
 
-def sets_of(sets: Sets, leave_out_threads: bool = False) -> list[_laxity.TaskSet]:
-    """Task sets, of whatever they are given as."""
+def sets_of(sets: Sets, leave_out_threads: Any = False) -> list[_laxity.TaskSet]:
+    """Task sets, of all that they can be given as; at least one."""
+    if leave_out_threads not in (None, False, True):
+        raise InputError(f"leave_out_threads: {leave_out_threads!r} is neither True nor False", "write True or False")
+    made = _sets_of(sets, bool(leave_out_threads))
+    if not made:
+        raise InputError(f"no task set is given: {sets!r} has none", "nothing is proven of nothing")
+    return made
+
+
+def _sets_of(sets: Sets, leave_out_threads: bool) -> list[_laxity.TaskSet]:
     if isinstance(sets, _laxity.TaskSet):
         return [sets]
     if is_path(sets):
@@ -202,7 +227,7 @@ def sets_of(sets: Sets, leave_out_threads: bool = False) -> list[_laxity.TaskSet
         several = list(sets)
         if several and all(is_path(one) for one in several):
             return read(*map(os.fspath, several), leave_out_threads=leave_out_threads)
-        return [one for part in several for one in sets_of(part, leave_out_threads)]
+        return [one for part in several for one in _sets_of(part, leave_out_threads)]
     raise InputError(
         f"{sets!r}: no task set",
         "give a TaskSet, the path of a file, a table with a row for each task, or a list of these; tasks go into a "
@@ -229,6 +254,8 @@ def program() -> str:
     """
     named = os.environ.get("LAXITY_PROGRAM")
     if named:
+        if not os.access(named, os.X_OK):
+            raise MachineError(f"LAXITY_PROGRAM={named}: no program is there", "name it, or leave the variable out")
         return named
     beside = Path(sysconfig.get_path("scripts")) / "laxity"
     found = os.fspath(beside) if beside.is_file() else shutil.which("laxity")

@@ -162,7 +162,7 @@ def verdicts(
 ) -> Table:
     """Say what is proven of many task sets under given schedulers, as a table: a row for each set and scheduler.
 
-    For sets by the thousand: nothing but the verdicts is kept.
+    For sets by the thousand: nothing but the verdicts is handed back.
 
     Args:
         sets: Task sets: a TaskSet, the path of a file, a table with a row for each task, or several of these.

@@ -32,6 +32,12 @@ class LaxityWarning(UserWarning):
 def in_python(words: str) -> str:
     """Words of the command line in those of Python: `--reserve-period TIME` is `reserve_period=TIME`."""
 
+    # Commands for a shell stay as they are.
+    parts = re.split(r"(`laxity [^`]*`)", words)
+    return "".join(part if part.startswith("`laxity ") else _options_in_python(part) for part in parts)
+
+
+def _options_in_python(words: str) -> str:
     def option(match: re.Match[str]) -> str:
         name = match[1].replace("-", "_")
         return f"{name}={match[2]}" if match[2] else name

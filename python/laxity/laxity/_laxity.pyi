@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, final, overload
 
@@ -23,7 +23,7 @@ class TaskSet:
     @staticmethod
     def of_table(table: Any, name: str = "tasks") -> list[TaskSet]: ...
     @staticmethod
-    def to_table(sets: list[TaskSet]) -> Table: ...
+    def to_table(sets: Sequence[TaskSet]) -> Table: ...
     @property
     def name(self) -> str: ...
     @property
@@ -45,7 +45,9 @@ class TaskSet:
 
 @final
 class Table:
-    """A table of columns with names. polars, pandas, pyarrow and DuckDB take it as it is, such as `polars.DataFrame(table)`."""
+    """A table of columns with names. polars, pyarrow and DuckDB take it as it is, as in `polars.DataFrame(table)`, and pandas by
+    `pandas.DataFrame.from_arrow(table)`.
+    """
 
     @property
     def columns(self) -> list[str]: ...
@@ -90,7 +92,7 @@ class OwnTest:
     def __new__(
         cls,
         name: str,
-        function: Callable[[list[Any], int], bool | str | None],
+        function: Callable[[list[Any], int], bool | None],
         priorities: str,
         guarantee: str,
         exact: bool,

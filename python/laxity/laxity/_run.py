@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,13 @@ from ._errors import InputError, MachineError
 
 def on_sets(command: str, kind: type[A], arguments: dict[str, Any]) -> A:
     """A command on task sets."""
-    sets = _call.sets_of(arguments.pop("sets"), bool(arguments.pop("leave_out_threads", False)))
+    sets = _call.sets_of(arguments.pop("sets"), arguments.pop("leave_out_threads", False))
     return kind.of(command, [_answers.SETS], sets, given_of(arguments))
 
 
 def on_set(command: str, kind: type[A], arguments: dict[str, Any]) -> A:
     """A command on one task set, which hands back the set with its places."""
-    sets = _call.sets_of(arguments.pop("set"), bool(arguments.pop("leave_out_threads", False)))
+    sets = _call.sets_of(arguments.pop("set"), arguments.pop("leave_out_threads", False))
     return kind.of(command, [_answers.SETS], sets, {**given_of(arguments), "write": _answers.SETS})
 
 
@@ -42,65 +41,68 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
     options = options_of("study")
     file, on, tests = arguments.pop("study"), arguments.pop("on"), arguments.pop("tests") or ()
     given = given_of(arguments)
-    with ExitStack() as stack:
-        files = _call.Files(stack)
-        name = None
-        if isinstance(file, Mapping):
-            name = slug(str(file.get("name") or file.get("title") or "study"))
-            file = files(file, name)
-        path = given.get("out")
-        if path is None:
-            path = Path("laxity-results") / str(name or Path(file).stem)
-            given["out"] = path
-        words = ["study", *_call.words_of(options, given, files), "--json", "--", os.fspath(file)]
-        if on is not None and tests:
-            raise InputError("tests and on: tests of your own run in this process", "leave out `on`")
-        if on is not None:
-            from . import engines
+    files = _call.Files()
+    name = None
+    if isinstance(file, Mapping):
+        name = slug(str(file.get("name") or file.get("title") or "study"))
+        file = files(file, name)
+    path = given.get("out")
+    if path is None:
+        path = Path("laxity-results") / str(name or Path(file).stem)
+        given["out"] = path
+    words = ["study", *_call.words_of(options, given, files), "--json", "--", os.fspath(file)]
+    if on is not None and tests:
+        raise InputError("tests and on: tests of your own run in this process", "leave out `on`")
+    if on is not None:
+        from . import engines
 
-            failed = engines.conduct(os.fspath(file), Path(path), on, given.get("sets"), given.get("seed"))
-            if failed:
-                raise MachineError(
-                    f"{len(failed)} units could not be judged:\n" + "\n".join(failed),
-                    "all else is kept; the same call goes on",
-                )
-        called = _call.carry_out(words, [], tests)
-        if called.code == 130:
-            raise KeyboardInterrupt
-        return _answers.StudyResult(words, [], called, Path(path))
+        failed = engines.conduct(os.fspath(file), Path(path), on, given.get("sets"), given.get("seed"))
+        if failed:
+            raise MachineError(
+                f"{len(failed)} units could not be judged:\n" + "\n".join(failed),
+                "all else is kept; the same call goes on",
+            )
+    called = _call.carry_out(words, [], tests)
+    if called.code == 130:
+        raise KeyboardInterrupt
+    return _answers.StudyResult(words, [], called, Path(path))
 
 
 def by_program(command: str, arguments: dict[str, Any]) -> _answers.Results:
     """A command that runs tasks for real: the program carries it out."""
     options = options_of(command)
-    sets = _call.sets_of(arguments.pop("sets"), bool(arguments.pop("leave_out_threads", False)))
+    sets = _call.sets_of(arguments.pop("sets"), arguments.pop("leave_out_threads", False))
     given = renamed(given_of(arguments), options)
     if given.get("out") is None:
         stamp = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%SZ")
         given["out"] = Path("laxity-results") / f"{command}-{stamp}"
-    with ExitStack() as stack:
-        files = _call.Files(stack)
-        paths = []
-        for at, task_set in enumerate(sets):
-            path = files.new(f"set-{at}.json")
-            path.write_text(task_set.to_json())
-            paths.append(os.fspath(path))
-        words = [command, *_call.words_of(options, given, files), "--json", "--", *paths]
-        code, data = _call.run_program(words)
-        return _answers.Results(code, data, Path(given["out"]))
+    files = _call.Files()
+    paths = []
+    for at, task_set in enumerate(sets):
+        path = files.new(f"set-{at}.json")
+        path.write_text(task_set.to_json())
+        paths.append(os.fspath(path))
+    words = [command, *_call.words_of(options, given, files), "--json", "--", *paths]
+    code, data = _call.run_program(words)
+    return _answers.Results(code, data, Path(given["out"]))
 
 
 def generate(generator: str, parameters: dict[str, Any]) -> list[_laxity.TaskSet]:
     """Task sets of a generator."""
+    known_generators = _answers.generators()
+    if generator not in known_generators:
+        raise InputError(f"`{generator}` is no generator", f"there are {', '.join(known_generators)}")
     command = f"generate {generator}"
     options = options_of(command)
     known = {option["name"]: option for option in options}
     given = given_of(parameters)
     for short, name in (("n", "tasks"), ("u", "utilization")):
         if short in given and name in known:
+            if name in given:
+                raise InputError(f"{short} and {name} are the same parameter", "give one of them")
             given[name] = given.pop(short)
     for name in given:
-        if name not in known:
+        if name not in known or name in HIDDEN:
             rule = ", ".join(name.replace("-", "_") for name in known if name not in HIDDEN)
             raise InputError(f"{name.replace('-', '_')}: `{generator}` has no such parameter", f"its parameters are {rule}")
     words = _call.words_of(options, {**given, "out": _answers.SETS}, no_file)
@@ -123,11 +125,11 @@ HIDDEN = ("json", "out", "force", "format", "quiet", "verbose", "help")
 def verdicts(arguments: dict[str, Any]) -> _laxity.Table:
     """What is proven of many sets, as a table."""
     options = options_of("analyze")
-    sets = _call.sets_of(arguments.pop("sets"), bool(arguments.pop("leave_out_threads", False)))
-    with ExitStack() as stack:
-        words = _call.words_of(options, renamed(given_of(arguments), options), _call.Files(stack))
-        watch = _call.Watch()
-        try:
-            return _laxity.verdicts([*words, "--", _answers.SETS], sets, watch)
-        finally:
-            watch.close()
+    sets = _call.sets_of(arguments.pop("sets"), arguments.pop("leave_out_threads", False))
+    files = _call.Files()
+    words = _call.words_of(options, renamed(given_of(arguments), options), files)
+    watch = _call.Watch()
+    try:
+        return _laxity.verdicts([*words, "--", _answers.SETS], sets, watch)
+    finally:
+        watch.close()

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any, Callable, NamedTuple, Union
 
 from . import _laxity
@@ -23,8 +24,11 @@ def time_text(value: Any, what: str) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, timedelta):
-        micros = value // timedelta(microseconds=1)
-        return f"{micros}us"
+        # That of pandas has nanoseconds beside.
+        micros = value.days * 86_400_000_000 + value.seconds * 1_000_000 + value.microseconds
+        return f"{micros * 1000 + getattr(value, 'nanoseconds', 0)}ns"
+    if type(value).__module__ == "numpy" and type(value).__name__ == "timedelta64":
+        return f"{value.astype('timedelta64[ns]').astype('int64')}ns"
     if isinstance(value, bool) or isinstance(value, float):
         raise InputError(f"{what}: {value!r} is no time", 'write text with a unit ("1.5ms"), or whole nanoseconds')
     try:
@@ -33,6 +37,24 @@ def time_text(value: Any, what: str) -> str:
         raise InputError(
             f"{what}: {value!r} is no time", 'write text with a unit ("1.5ms"), or whole nanoseconds'
         ) from None
+
+
+_UNITS = {"ns": 1, "us": 10**3, "\u00b5s": 10**3, "\u03bcs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "min": 60 * 10**9}
+_UNITS["h"] = 60 * _UNITS["m"]
+
+
+def nanoseconds(value: Any, what: str) -> int:
+    """A time as a whole number of nanoseconds."""
+    text = time_text(value, what).strip()
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz\u00b5\u03bc").strip()
+    unit = _UNITS.get(text[len(number) :].strip())
+    try:
+        exact = Fraction(number) * (unit or 0)
+    except ValueError:
+        unit = None
+    if unit is None or exact.denominator != 1:
+        raise InputError(f"{what}: {value!r} is no time", 'write text with a unit ("1.5ms"), or whole nanoseconds')
+    return exact.numerator
 
 
 @dataclass(frozen=True)
@@ -78,6 +100,21 @@ class Task:
     def __repr__(self) -> str:
         given = {name: value for name, value in vars(self).items() if value is not None}
         return f"Task({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+    @property
+    def wcet_ns(self) -> int:
+        """C in nanoseconds."""
+        return nanoseconds(self.wcet, "wcet")
+
+    @property
+    def period_ns(self) -> int:
+        """T in nanoseconds: the period, or the least time between arrivals."""
+        return nanoseconds(self.min_interarrival if self.period is None else self.period, "period")
+
+    @property
+    def deadline_ns(self) -> int:
+        """D in nanoseconds, relative to the arrival."""
+        return self.period_ns if self.deadline is None else nanoseconds(self.deadline, "deadline")
 
     def to_dict(self) -> dict[str, Any]:
         """The task as laxity's files have it."""
@@ -137,6 +174,14 @@ def _entry(task: Mapping[str, Any], name: str) -> dict[str, Any]:
     return entry
 
 
+def plain(value: Any) -> Any:
+    """A value of other libraries as JSON has it: numbers and arrays of numpy, paths."""
+    for method in ("tolist", "__index__", "__float__", "__fspath__"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    raise InputError(f"{value!r}: JSON has no such value", "give text, a number, a list or a dict")
+
+
 def document(tasks: Iterable[Task | Mapping[str, Any]], name: str) -> str:
     """A task set in laxity's JSON."""
     entries = []
@@ -147,7 +192,7 @@ def document(tasks: Iterable[Task | Mapping[str, Any]], name: str) -> str:
             entries.append(_entry(task, str(task.get("name", f"T{at}"))))
         else:
             raise InputError(f"task {at}: {task!r} is no task", "give laxity.Task or a dict of the same keys")
-    return json.dumps({"version": 1, "name": name, "tasks": entries})
+    return json.dumps({"version": 1, "name": name, "tasks": entries}, default=plain)
 
 
 def tasks_of(text: str) -> list[Task]:

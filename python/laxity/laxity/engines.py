@@ -143,6 +143,9 @@ class _Run:
             self.lost(task, result)
             return
         tallies, seconds = result
+        if len(tallies) != len(task.units):
+            self.lost(task, MachineError(f"{len(tallies)} answers came back to {len(task.units)} units"))
+            return
         for (number, _), tally in zip(task.units, tallies):
             self.conductor.take(number, tally)
         per_set = seconds / max(task.sets, 1)
@@ -202,7 +205,9 @@ class _Run:
 
     def stop(self) -> None:
         """Asks the engine for the end of what is out."""
-        self.engine.cancel([task.future for task in self.out if task.future is not None])
+        futures = [task.future for task in self.out if task.future is not None]
+        if futures:
+            self.engine.cancel(futures)
         self.out.clear()
 
 
@@ -453,7 +458,9 @@ def engine_of(on: Any, directory: Path) -> Iterator[Any]:
         with client:
             yield _Dask(client)
         return
-    with distributed.LocalCluster(threads_per_worker=1) as cluster, distributed.Client(cluster) as client:
+    # Threads of this process, which judge at the same time: processes would run a script that has no guard again.
+    cpus = os.cpu_count() or 1
+    with distributed.LocalCluster(n_workers=cpus, threads_per_worker=1, processes=False) as cluster, distributed.Client(cluster) as client:
         log.info("dashboard: %s", client.dashboard_link)
         yield _Dask(client)
 

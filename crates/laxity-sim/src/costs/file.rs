@@ -17,7 +17,7 @@ const KIND: DocumentKind = DocumentKind {
     entries: None,
 };
 
-/// Reads costs: TOML, or the field's CSV of overheads where the name ends in `.csv`.
+/// Reads costs: TOML or JSON, or the field's CSV of overheads where the name ends in `.csv`.
 ///
 /// # Errors
 ///
@@ -32,7 +32,11 @@ pub fn read_costs(path: &Path) -> Result<Costs> {
         if is_csv || looks_like_csv(text) {
             return Costs::from_csv(text);
         }
-        Costs::from_toml(text, path.parent().unwrap_or(Path::new("")))
+        let folder = path.parent().unwrap_or(Path::new(""));
+        match text.trim_start().starts_with('{') {
+            true => KIND.from_json::<CostsFile>(text)?.read(folder),
+            false => Costs::from_toml(text, folder),
+        }
     })
 }
 

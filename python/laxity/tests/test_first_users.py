@@ -1,0 +1,206 @@
+"""What first users met: each of these was wrong once."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import laxity
+import pytest
+
+T = laxity.Task
+ONE = laxity.TaskSet([T("a", "1ms", "10ms")])
+STUDY = {
+    "version": 1,
+    "title": "own",
+    "sets": 50,
+    "platform": {"processors": 2},
+    "axis": {"of": "utilization", "values": [1]},
+    "generator": {"name": "emberson", "tasks": 3},
+    "guarantees": ["hard"],
+    "curves": [{"scheduler": "g-edf", "tests": ["mine"]}],
+}
+PLAIN = {key: value for key, value in STUDY.items() if key != "guarantees"} | {"curves": [{"scheduler": "g-edf"}]}
+
+
+def own(function):
+    return laxity.own_test("mine", function, priorities="edf")
+
+
+def test_what_ends_one_call_does_not_end_the_next():
+    def broken(*_):
+        raise ZeroDivisionError
+
+    for _ in range(50):
+        laxity.set_progress(broken)
+        try:
+            laxity.simulate(ONE, scheduler="g-edf", cpus=1, duration="10ms")
+        except ZeroDivisionError:
+            pass
+        finally:
+            laxity.set_progress(None)
+        assert len(laxity.verdicts([ONE] * 5, scheduler="g-edf", cpus=1)) == 5
+    laxity.set_progress("auto")
+
+
+def test_what_ends_one_call_does_not_end_those_of_other_threads():
+    def broken(what, *_):
+        if threading.current_thread().name == "broken":
+            raise ZeroDivisionError
+
+    def breaking():
+        for _ in range(100):
+            try:
+                laxity.simulate(ONE, scheduler="g-edf", cpus=1, duration="10ms")
+            except ZeroDivisionError:
+                pass
+
+    laxity.set_progress(broken)
+    try:
+        thread = threading.Thread(target=breaking, name="broken")
+        thread.start()
+        while thread.is_alive():
+            assert laxity.simulate(ONE, scheduler="g-edf", cpus=1, duration="10ms").exit_code == 0
+        thread.join()
+    finally:
+        laxity.set_progress("auto")
+
+
+def test_a_set_during_which_an_own_test_raises_does_not_count():
+    asked = 0
+
+    def buggy(tasks, m):
+        nonlocal asked
+        asked += 1
+        if asked == 7:
+            raise ZeroDivisionError
+        return True
+
+    with pytest.raises(ZeroDivisionError):
+        laxity.study(STUDY, out="d", tests=[own(buggy)])
+    result = laxity.study(STUDY, out="d", tests=[own(lambda tasks, m: True)])
+    assert result.points.to_dict()["accepted"] == [50]
+
+
+@pytest.mark.parametrize("answer", [(False, "why"), float("nan"), "no", 1])
+def test_an_own_test_says_true_false_or_none(answer):
+    with pytest.raises(TypeError, match="not True, False or None"):
+        laxity.study(STUDY, out="d", tests=[own(lambda tasks, m: answer)])
+
+
+def test_an_own_test_may_answer_as_numpy_does():
+    import numpy
+
+    result = laxity.study(STUDY, out="d", tests=[own(lambda tasks, m: numpy.bool_(True))])
+    assert result.points.to_dict()["accepted"] == [50]
+
+
+def test_times_of_pandas_and_numpy_are_exact():
+    import numpy
+    import pandas
+
+    tasks = [T("a", pandas.Timedelta(500_999, "ns"), "1ms"), T("b", numpy.timedelta64(499_999, "ns"), "1ms")]
+    made = laxity.TaskSet(tasks)
+    assert [task.wcet_ns for task in made] == [500_999, 499_999]
+    assert not laxity.analyze(made, scheduler="p-edf", cpus=1, assume_no_background=True).proven
+    assert (made[0].period_ns, made[0].deadline_ns) == (1_000_000, 1_000_000)
+    assert laxity.Task("x", "1.5ms", "0.25s").wcet_ns == 1_500_000
+    laxity.TaskSet([T("a", "1ms", "10ms", priority=numpy.int64(3))])
+
+
+def test_nothing_is_not_proven():
+    import polars
+
+    none = polars.Series([], dtype=polars.Int64)
+    for nothing in ([], polars.DataFrame({"wcet_ns": none, "period_ns": none})):
+        with pytest.raises(laxity.InputError, match="no task set is given"):
+            laxity.analyze(nothing)
+        with pytest.raises(laxity.InputError, match="no task set is given"):
+            laxity.verdicts(nothing)
+
+
+def test_tables_of_sets_lose_nothing():
+    with pytest.raises(laxity.InputError, match="two sets are named `tasks`"):
+        laxity.TaskSet.to_table([ONE, ONE])
+    for changed in ({"affinity": "0"}, {"kind": "best-effort"}, {"priority": 3}, {"demand": "0.5"}):
+        one = laxity.TaskSet([T("a", "1ms", "10ms", **changed)])
+        with pytest.raises(laxity.InputError, match="what no column of a table is for"):
+            laxity.TaskSet.to_table([one])
+
+
+def test_frames_as_they_are():
+    import pandas
+    import polars
+
+    rows = {"set": ["b", "a"], "name": ["x", "y"], "wcet_ns": [1, 2], "period_ns": [10, 20]}
+    assert len(laxity.TaskSet.of_table(pandas.DataFrame(rows).sort_values("set"))) == 2
+    categories = pandas.DataFrame(rows).astype({"set": "category"})
+    assert [one.name for one in laxity.TaskSet.of_table(categories)] == ["b", "a"]
+    assert len(laxity.TaskSet.of_table(polars.DataFrame(rows).with_columns(polars.col("name").cast(polars.Categorical)))) == 2
+    assert len(laxity.TaskSet.of_table(pandas.DataFrame({**rows, "deadline_ns": [None, None]}))) == 2
+
+
+def test_forked_workers_of_a_study():
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        assert len(laxity.study(PLAIN, on=pool, out="forked").points) > 0
+
+
+def test_documents_as_dicts():
+    platform = {"version": 1, "name": "two", "cores": 2}
+    simulation = laxity.simulate(ONE, scheduler="p-edf", platform=platform, duration="100ms")
+    assert len(simulation.jobs) == 10 and "<iframe" in simulation._repr_html_()
+    assert laxity.analyze(ONE, scheduler="p-edf", platform=platform).placed()
+    costs = {"version": 1, "release": "5us"}
+    assert laxity.simulate(ONE, scheduler="gsn-edf", cpus=2, duration="10ms", costs=costs).exit_code == 0
+
+
+def test_a_results_directory_outlives_its_simulation():
+    directory = laxity.simulate(ONE, scheduler="edf-bh", cpus=1, duration="50ms").directory
+    assert directory.verify().clean and laxity.verify(directory).clean
+    code = f"""
+import laxity, warnings
+warnings.simplefilter("error")
+laxity.simulate(laxity.TaskSet.of_json({ONE.to_json()!r}), scheduler="edf-bh", cpus=1, duration="50ms").jobs
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_results_stay_where_they_are(tmp_path):
+    kept = laxity.simulate(ONE, scheduler="edf-bh", cpus=1, duration="50ms", out="kept", events=True)
+    Path("elsewhere").mkdir()
+    os.chdir("elsewhere")
+    assert len(kept.jobs) == 5
+
+
+def test_a_script_without_a_guard_may_use_dask():
+    Path("script.py").write_text(f"import laxity\nprint(len(laxity.study({PLAIN!r}, on='dask', out='script').points))\n")
+    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "1\n", done.stderr
+
+
+def test_annotations_can_be_resolved():
+    import typing
+
+    for function in (laxity.analyze, laxity.simulate, laxity.verdicts, laxity.place, laxity.run, laxity.read):
+        assert typing.get_type_hints(function)
+
+
+@pytest.mark.parametrize(
+    "call, why",
+    [
+        (lambda: laxity.generate("embersn", n=3, u=1), "`embersn` is no generator"),
+        (lambda: laxity.generate("emberson", n=3, tasks=5, u=1), "the same parameter"),
+        (lambda: laxity.generate("emberson", n=3, u=1, json=True), "no such parameter"),
+        (lambda: laxity.generate("emberson", n=3, u=1e-12), "more than 9 decimals"),
+        (lambda: laxity.analyze(ONE, leave_out_threads="no"), "neither True nor False"),
+        (lambda: laxity.analyze(ONE, scheduler="g-edf", cpus=2).bounds("firm"), "no guarantee"),
+        (lambda: laxity.analyze(ONE, assume_no_background=1), "assume_no_background: 1"),
+    ],
+)
+def test_slips(call, why):
+    with pytest.raises(laxity.InputError, match=why):
+        call()
