@@ -1,6 +1,6 @@
 //! A command carried out within another program, such as Python: what it would print is handed back instead.
 //!
-//! The thread that carries out a command has what it was given, and keeps what the command says ([`crate::within`]). Threads that the
+//! The thread that carries out a command has what it was given, and keeps what the command says (`within.rs`). Threads that the
 //! command starts tell its observer, as they do of the program. What starts the program again by itself (`run`, `compare`, `load` and
 //! the like) has to be called as a program.
 
