@@ -1,7 +1,7 @@
 //! The compiled part of the Python module `laxity`: commands within the process, task sets, and tables as Arrow.
 //!
 //! What is friendly to a user is written in Python (`python/laxity/laxity`): keyword arguments become the words of a command line, which
-//! `laxity_program` carries out on a thread of its own ([`watched`]), so that values, checks, messages and answers are the program's.
+//! `laxity_program` carries out on a thread of its own (`watched.rs`), so that values, checks, messages and answers are the program's.
 
 mod calls;
 mod options;
