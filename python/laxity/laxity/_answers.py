@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -194,10 +195,12 @@ class Timeline:
 
     def _repr_html_(self) -> str:
         page = html.escape(self.html, quote=True)
-        # As high as the page is, where the notebook lets it say so.
-        fit = "this.style.height=0;this.style.height=this.contentDocument.documentElement.scrollHeight+20+'px'"
-        style = "width:100%;height:480px;border:0"
-        return f'<iframe srcdoc="{page}" style="{style}" title="schedule" onload="[300,2000].forEach(t=>setTimeout(()=>{{{fit}}},t))"></iframe>'
+        # A row for each CPU and each task, below what the page says first and above what it says last.
+        lines = self.text.splitlines()
+        cpus = sum(line.startswith("cpu") for line in lines)
+        tasks = sum(bool(re.match(r"[A-Za-z]{1,2} \S", line)) for line in lines)
+        height = min(255 + 28 * cpus + 23 * tasks, 900)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:{height}px;border:0" title="schedule"></iframe>'
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page: one file, which needs nothing else."""
