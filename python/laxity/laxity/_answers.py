@@ -81,10 +81,7 @@ class Answer(Mapping[str, Any]):
         files = _call.Files()
         words = _call.words_of(options, renamed(given, options), files)
         words = [*command.split(), *words, *["--json"] * json_wanted, "--", *leading]
-        called = _call.carry_out(words, sets)
-        if called.code == 130:
-            raise KeyboardInterrupt
-        answer = cls(words, sets, called)
+        answer = cls(words, sets, _call.carry_out(words, sets))
         # What it was made from, for what is asked of it later.
         answer._files = files
         return answer

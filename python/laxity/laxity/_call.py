@@ -103,7 +103,10 @@ class Watch:
         if over:
             bar.close()
 
-    def close(self) -> None:
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for bar in self.bars.values():
             bar.close()
 
@@ -202,8 +205,8 @@ def read(*paths: str | os.PathLike[str], leave_out_threads: bool = False) -> lis
     Raises:
         InputError: A file that is no task set.
     """
-    watch = Watch()
-    return _laxity.TaskSet.of_files([os.fspath(path) for path in paths], leave_out_threads, watch)
+    with Watch() as watch:
+        return _laxity.TaskSet.of_files([os.fspath(path) for path in paths], leave_out_threads, watch)
 
 
 def sets_of(sets: Sets, leave_out_threads: Any = False) -> list[_laxity.TaskSet]:
@@ -239,11 +242,11 @@ def carry_out(
     words: list[str], sets: list[_laxity.TaskSet], tests: Iterable[_laxity.OwnTest] = ()
 ) -> _laxity.Called:
     """Carries out a command in this process, on a thread of its own."""
-    watch = Watch()
-    try:
-        return _laxity.call(words, sets, list(tests), watch)
-    finally:
-        watch.close()
+    with Watch() as watch:
+        called = _laxity.call(words, sets, list(tests), watch)
+    if called.code == 130:
+        raise KeyboardInterrupt
+    return called
 
 
 def program() -> str:

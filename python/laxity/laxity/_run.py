@@ -63,8 +63,6 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
                 "all else is kept; the same call goes on",
             )
     called = _call.carry_out(words, [], tests)
-    if called.code == 130:
-        raise KeyboardInterrupt
     return _answers.StudyResult(words, [], called, Path(path))
 
 
@@ -128,8 +126,5 @@ def verdicts(arguments: dict[str, Any]) -> _laxity.Table:
     sets = _call.sets_of(arguments.pop("sets"), arguments.pop("leave_out_threads", False))
     files = _call.Files()
     words = _call.words_of(options, renamed(given_of(arguments), options), files)
-    watch = _call.Watch()
-    try:
+    with _call.Watch() as watch:
         return _laxity.verdicts([*words, "--", _answers.SETS], sets, watch)
-    finally:
-        watch.close()

@@ -11,10 +11,7 @@ import logging
 import os
 import queue
 import shlex
-import shutil
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -24,6 +21,7 @@ from typing import Any
 
 from . import _call, _laxity
 from ._errors import Error, InputError, MachineError
+from ._hyperqueue import HyperQueue, hyperqueue_of
 
 log = logging.getLogger("laxity")
 
@@ -79,6 +77,9 @@ class _Run:
         self.engine = engine
         self.again = again
         self.told = conductor.told()
+        curves = conductor.curves
+        shown = ", ".join(curves[:3]) + (" ..." if len(curves) > 3 else "")
+        self.name = f"{conductor.name} ({shown})"
         self.done: queue.SimpleQueue[_Task] = queue.SimpleQueue()
         self.out: set[_Task] = set()
         self.failed: list[str] = []
@@ -121,13 +122,8 @@ class _Run:
         arguments = (judge, self.told, [unit for _, unit in task.units])
         self.out.add(task)
         task.tries += 1
-        task.future = self.engine.submit(arguments, f"{self.name()}: {task.label}", self.count)
+        task.future = self.engine.submit(arguments, f"{self.name}: {task.label}", self.count)
         task.future.add_done_callback(lambda _: self.done.put(task))
-
-    def name(self) -> str:
-        curves = self.conductor.curves
-        shown = ", ".join(curves[:3]) + (" ..." if len(curves) > 3 else "")
-        return f"{self.conductor.name} ({shown})"
 
     def ended(self, timeout_s: float) -> list[_Task]:
         """What has ended since the last time, once there is something."""
@@ -272,158 +268,6 @@ class _Dask:
         self.client.cancel(futures, force=True)
 
 
-class _Promise:
-    """What HyperQueue is to come to."""
-
-    def __init__(self, number: int, job: Any, seconds: float) -> None:
-        self.number, self.job, self.begun = number, job, seconds
-        self.outcome: Any = None
-        self.then: Callable[[Any], None] | None = None
-
-    def add_done_callback(self, then: Callable[[Any], None]) -> None:
-        self.then = then
-
-    def result(self) -> Any:
-        if isinstance(self.outcome, Exception):
-            raise self.outcome
-        return self.outcome
-
-
-class HyperQueue:
-    """HyperQueue: units are tasks of the program, whose answers lie in a folder that all machines see.
-
-    Args:
-        client: A client of HyperQueue's server.
-        folder: Where the answers are; the study's directory has one.
-        workers: So many units are judged at the same time, about.
-    """
-
-    SCRIPT = 'test ! -e stop || exit 9; "$0" __judge >"$1.part" 2>"$1.said" && mv "$1.part" "$1.done" || mv "$1.said" "$1.failed"'
-    LOOK_S = 0.05
-    FAILURES_S = 5.0
-
-    def __init__(self, client: Any, folder: Path, workers: int) -> None:
-        self.client, self.folder, self.count = client, folder, workers
-        self.hyperqueue: Any = importlib.import_module("hyperqueue")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        self.out: dict[int, _Promise] = {}
-        self.over = threading.Event()
-        self.watcher = threading.Thread(target=self.watch, daemon=True)
-        self.watcher.start()
-
-    def workers(self) -> int:
-        return self.count
-
-    def submit(self, arguments: tuple[Any, ...], label: str, count: int) -> _Promise:
-        _, told, units = arguments
-        job = self.hyperqueue.Job(name=label, max_fails=None, default_workdir=self.folder)
-        text = "\n".join([told, *units]) + "\n"
-        job.program(["sh", "-c", self.SCRIPT, _call.program(), str(count)], stdin=text, stdout=None, stderr=None, crash_limit=TRIES)
-        promise = _Promise(count, self.client.submit(job), time.perf_counter())
-        self.out[count] = promise
-        return promise
-
-    def watch(self) -> None:
-        """Looks for answers, and from time to time for tasks that HyperQueue gave up."""
-        looked = time.monotonic()
-        while not self.over.wait(self.LOOK_S):
-            there = {entry.name for entry in os.scandir(self.folder)}
-            for number, promise in list(self.out.items()):
-                if f"{number}.done" in there:
-                    text = (self.folder / f"{number}.done").read_text().splitlines()
-                    self.end(promise, (text, time.perf_counter() - promise.begun))
-                elif f"{number}.failed" in there:
-                    said = (self.folder / f"{number}.failed").read_text()
-                    message, _, hint = said.partition("error: ")[2].partition("\nhint: ")
-                    self.end(promise, MachineError(message.strip() or said.strip() or "it failed", hint.strip() or None))
-            if time.monotonic() - looked > self.FAILURES_S:
-                looked = time.monotonic()
-                self.given_up()
-
-    def given_up(self) -> None:
-        for promise in list(self.out.values()):
-            try:
-                failed = self.client.get_failed_tasks(promise.job)
-            except Exception:  # It is not over.
-                continue
-            for context in failed.values():
-                self.end(promise, MachineError(f"HyperQueue gave it up: {context.error}"))
-
-    def end(self, promise: _Promise, outcome: Any) -> None:
-        if self.out.pop(promise.number, None) is None:
-            return
-        for kind in ("done", "failed", "part", "said"):
-            (self.folder / f"{promise.number}.{kind}").unlink(missing_ok=True)
-        promise.outcome = outcome
-        if promise.then is not None:
-            promise.then(promise)
-
-    def results(self, futures: list[Any]) -> list[Any]:
-        return [future.outcome for future in futures]
-
-    def cancel(self, futures: list[Any]) -> None:
-        (self.folder / "stop").touch()
-
-    def close(self) -> None:
-        self.over.set()
-        self.watcher.join()
-        if not self.out:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-
-@contextmanager
-def _standard_output_is_for_answers() -> Iterator[None]:
-    """What is written to standard output, also by compiled code, goes to standard error meanwhile."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-
-
-@contextmanager
-def _hyperqueue(address: str, folder: Path) -> Iterator[HyperQueue]:
-    """A server of HyperQueue by its directory, or a cluster of this machine."""
-    try:
-        hyperqueue: Any = importlib.import_module("hyperqueue")
-        cluster: Any = importlib.import_module("hyperqueue.cluster")
-    except ImportError as error:
-        raise MachineError(f"HyperQueue is not installed ({error})", "pip install laxity[hyperqueue]") from error
-    if address:
-        try:
-            client = hyperqueue.Client(address)
-        except Exception as error:
-            raise MachineError(
-                f"hyperqueue={address}: no server can be reached by this directory: {error}",
-                "name the directory that `hq server start --server-dir` was given",
-            ) from error
-        engine = HyperQueue(client, folder, WORKERS_UNKNOWN)
-        try:
-            yield engine
-        finally:
-            engine.close()
-        return
-    workers = os.cpu_count() or 1
-    with tempfile.TemporaryDirectory(prefix="laxity-") as home:
-        # It says on standard output where it is.
-        with _standard_output_is_for_answers():
-            local = cluster.LocalCluster(home, cluster.WorkerConfig(cores=workers))
-        with local:
-            engine = HyperQueue(local.client(), folder, workers)
-            try:
-                yield engine
-            finally:
-                engine.close()
-
-
-WORKERS_UNKNOWN = 256
-"""So many units of a HyperQueue server are out at the same time, about; more only wait there."""
-
-
 def _is_dask(client: Any) -> bool:
     return type(client).__module__.partition(".")[0] == "distributed"
 
@@ -438,7 +282,7 @@ def engine_of(on: Any, directory: Path) -> Iterator[Any]:
         return
     name, _, address = on.partition("=")
     if name == "hyperqueue":
-        with _hyperqueue(address, directory / "units") as queue:
+        with hyperqueue_of(address, directory / "units") as queue:
             yield queue
         return
     if name != "dask":
@@ -478,11 +322,10 @@ def conduct(file: str, directory: Path, on: Any, sets: int | None, seed: int | N
     try:
         with engine_of(on, directory) as engine:
             run = _Run(conductor, engine, command)
-            watch = _call.Watch()
             try:
-                run.run(watch)
+                with _call.Watch() as watch:
+                    run.run(watch)
             finally:
-                watch.close()
                 run.stop()
             return run.failed
     finally:
