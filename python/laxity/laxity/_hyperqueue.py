@@ -52,17 +52,20 @@ class HyperQueue:
     def __init__(self, client: Any, folder: Path, workers: int, crash_limit: int = 3) -> None:
         self.client, self.folder, self.count, self.crash_limit = client, folder, workers, crash_limit
         self.hyperqueue: Any = importlib.import_module("hyperqueue")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
         self.out: dict[int, _Promise] = {}
         self.over = threading.Event()
-        self.watcher = threading.Thread(target=self.watch, daemon=True)
-        self.watcher.start()
+        # Both the folder and the watcher are there from the first unit on.
+        self.watcher: threading.Thread | None = None
 
     def workers(self) -> int:
         return self.count
 
     def submit(self, arguments: tuple[Any, ...], label: str, count: int) -> _Promise:
+        if self.watcher is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True)
+            self.watcher = threading.Thread(target=self.watch, daemon=True)
+            self.watcher.start()
         _, told, units = arguments
         job = self.hyperqueue.Job(name=label, max_fails=None, default_workdir=self.folder)
         text = "\n".join([told, *units]) + "\n"
@@ -114,7 +117,8 @@ class HyperQueue:
 
     def close(self) -> None:
         self.over.set()
-        self.watcher.join()
+        if self.watcher is not None:
+            self.watcher.join()
         if not self.out:
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -317,19 +317,17 @@ def conduct(file: str, directory: Path, on: Any, sets: int | None, seed: int | N
         code = f"from laxity.engines import again; print(again({os.path.abspath(file)!r}, {unit!r}{changed}))"
         return f"python3 -c {shlex.quote(code)}"
 
-    # Before the engine has anything: a directory of another study is refused.
-    conductor = _laxity.Conductor(file, directory, sets, seed)
-    try:
-        with engine_of(on, directory) as engine:
-            run = _Run(conductor, engine, command)
-            try:
-                with _call.Watch() as watch:
-                    run.run(watch)
-            finally:
-                run.stop()
-            return run.failed
-    finally:
-        conductor.close()
+    # An engine that is not there leaves no directory behind, and a directory of another study leaves the engine alone.
+    with engine_of(on, directory) as engine:
+        conductor = _laxity.Conductor(file, directory, sets, seed)
+        run = _Run(conductor, engine, command)
+        try:
+            with _call.Watch() as watch:
+                run.run(watch)
+        finally:
+            run.stop()
+            conductor.close()
+        return run.failed
 
 
 def main() -> None:

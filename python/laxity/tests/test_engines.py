@@ -270,6 +270,7 @@ def test_the_program_goes_on_an_engine(reference):
     ]:
         done = study(str(FIG8A), "--sets", "2", *words)
         assert done.returncode == code and why in done.stderr, done.stderr
+        assert not Path("x").exists(), "nothing is half-written"
     environment["LAXITY_PYTHON"] = "/usr/bin/false"
     done = study(str(FIG8A), "--on", "dask", "-o", "y")
     assert done.returncode == 3 and "pip install 'laxity[dask]'" in done.stderr, done.stderr
