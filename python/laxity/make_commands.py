@@ -70,6 +70,11 @@ FUNCTIONS = {
                 "\"hyperqueue=SERVER-DIRECTORY\", a client of Dask, or an executor of concurrent.futures; default: threads of this process. The results are the same.",
             ),
             ("tests", "Sequence[OwnTest] | None", "Tests of your own (`laxity.own_test`), which its curves name."),
+            (
+                "prototypes",
+                "Sequence[Prototype] | None",
+                "Scheduling policies of your own (`laxity.prototype`), which curves of a study by simulation name.",
+            ),
         ],
         "StudyResult",
         "_run.study(locals())",
@@ -97,11 +102,11 @@ from typing import Any, Union
 from . import _run
 from ._answers import Analysis, Answer, Placement, Results, Settings, Simulation, StudyResult, Verification
 from ._call import Sets
-from ._laxity import OwnTest, Table, TaskSet
+from ._laxity import OwnTest, Prototype, Table, TaskSet
 
-Value = Union[str, int, float, bool, timedelta, "os.PathLike[str]", Mapping[str, Any]]
+Value = Union[str, int, float, bool, timedelta, "os.PathLike[str]", Mapping[str, Any], Prototype]
 """The value of an option: what the command line takes, as text or as a number. Times are text with a unit ("1.5ms"), whole
-nanoseconds or timedeltas; a platform or costs can be a dict with the keys of their files."""
+nanoseconds or timedeltas; a platform or costs can be a dict with the keys of their files; a scheduler can be a prototype."""
 '''
 
 

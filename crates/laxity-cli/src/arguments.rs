@@ -21,7 +21,7 @@ pub use running::{CompareArguments, RunArguments, RunningArguments};
 pub use server::{ServerArguments, double_hit};
 pub use simulate::SimulateArguments;
 pub use values::{
-    count, kernel_threads, or_lelli2012, reserve_window, share, share_or_kernel, simulated, switch, threads,
-    value, whole, worded,
+    count, kernel_threads, or_lelli2012, reserve_window, run_for_real, share, share_or_kernel, simulated,
+    switch, threads, value, whole, worded,
 };
 pub use write::WriteArguments;

@@ -13,6 +13,7 @@ pub use crate::within::{Called, Given, SETS, Stop};
 use clap::{CommandFactory as _, FromArgMatches as _};
 use laxity_lab::analysis::answer::Answer;
 use laxity_model::{Diagnostic, Result, TaskSet};
+pub use laxity_study::Own;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -2,9 +2,9 @@
 //!
 //! [`crate::output`], [`crate::interrupt`] and [`crate::terminal`] look here first; where a command is the program's own, there is nothing.
 
-use laxity_analysis::Test;
 use laxity_lab::Observer;
 use laxity_model::{Result, TaskSet};
+use laxity_study::Own;
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::Path;
@@ -19,8 +19,8 @@ pub const SETS: &str = "<sets>";
 pub struct Given {
     /// The task sets for which the word [`SETS`] stands, where files of sets are read.
     pub sets: Vec<TaskSet>,
-    /// Tests beside those of the catalogue, which curves of studies can name.
-    pub tests: Vec<&'static dyn Test>,
+    /// Tests and prototypes beside what laxity has, which curves of studies and simulations can name.
+    pub own: Own,
     /// Is told how far it is, and what it says beside its answer.
     pub observer: Arc<dyn Observer>,
     /// Asks for its end.
@@ -80,7 +80,7 @@ impl Default for Stop {
 /// What this thread's command was given, and what it has said so far.
 struct Current {
     sets: Option<Vec<TaskSet>>,
-    tests: Vec<&'static dyn Test>,
+    own: Own,
     observer: Arc<dyn Observer>,
     stop: &'static AtomicBool,
     /// `--quiet`, `--verbose`.
@@ -106,11 +106,11 @@ impl Given {
         verbosity: (bool, bool),
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let Given { sets, tests, observer, stop } = self;
+        let Given { sets, own, observer, stop } = self;
         let called = Called::default();
         CURRENT.set(Some(Current {
             sets: Some(sets),
-            tests,
+            own,
             observer,
             stop: stop.0,
             verbosity,
@@ -189,9 +189,9 @@ pub(crate) fn caller() -> Option<(Arc<dyn Observer>, Vec<String>)> {
     current(|current| (Arc::clone(&current.observer), current.command.clone()))
 }
 
-/// Tests beside those of the catalogue.
-pub(crate) fn tests() -> Vec<&'static dyn Test> {
-    current(|current| current.tests.clone()).unwrap_or_default()
+/// Tests and prototypes beside what laxity has.
+pub(crate) fn own() -> Own {
+    current(|current| current.own.clone()).unwrap_or_default()
 }
 
 /// The task sets for which this path stands.

@@ -7,7 +7,7 @@
 use laxity_lab::study::described::StudyOutputs;
 use laxity_lab::{Caller, Silent};
 use laxity_model::Result;
-use laxity_study::{NEVER, Progress, Study, compute};
+use laxity_study::{NEVER, Own, Progress, Study, compute};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ scheduler = "p-rm"
 
 /// Computes the study, and writes page, figures and tables into the directory.
 pub fn study(directory: &Path) -> Result<()> {
-    let study = Study::from_text_with(STUDY, "own", Path::new(""), &[&own_test::Hyperbolic])?;
+    let study = Study::from_text_with(STUDY, "own", Path::new(""), &Own::tests(&[&own_test::Hyperbolic]))?;
     let computed = compute(&study, directory, 2, &NEVER, &Progress::default())?;
     let caller = Caller { observer: Arc::new(Silent), version: "0".into(), command: Vec::new() };
     StudyOutputs::of(&study, &computed, None).write(directory, &caller)

@@ -1,34 +1,35 @@
 //! The schedulers of laxity's own: the policies in `policy/`, with a scope and a priority rule.
 
 use crate::linux::GRUB;
+use crate::prototype::PROTOTYPE;
 use crate::scheduler_names::scheduler_names;
-use crate::{Diagnostic, LinuxScheduler, PriorityRule, Result, Scheduler, Scope, closest};
+use crate::{Diagnostic, LinuxScheduler, PriorityRule, Prototype, Result, Scheduler, Scope, closest};
 use std::fmt;
 use std::str::FromStr;
 
-crate::listed_enum! {
-    /// A policy of the folder `policy/`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum Policy {
-        /// One lock, CPUs in a heap, ready queue: binary heap (ackelman2018, 5.2).
-        EdfBh,
-        /// The same with a red-black tree (ackelman2018, 5.3).
-        EdfRbt,
-        /// The same with fixed-priority lists and priority promotions (ackelman2018, 4.1 and 5.4).
-        Fpp,
-        /// Link-based, one lock, binomial heaps, release heaps merged at once (cerqueira2014, II-B).
-        GsnEdf,
-        /// The same with a processor that takes all release interrupts and runs no task (cerqueira2014, II-B).
-        GsnEdfDi,
-        /// A queue per CPU, push and pull with pairwise locks, as in Linux (cerqueira2014, II-C and II-D).
-        PushPull,
-        /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
-        GEdfMp,
-        /// Rate-monotonic per CPU, with a deferrable server per CPU for background work (calandrino2007, 4).
-        AmpRm,
-        /// EDF until a job has no laxity left: that one then goes first (Baker, Cirinei, Bertogna 2008).
-        Edzl,
-    }
+/// A policy of the folder `policy/`, or a prototype of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Policy {
+    /// One lock, CPUs in a heap, ready queue: binary heap (ackelman2018, 5.2).
+    EdfBh,
+    /// The same with a red-black tree (ackelman2018, 5.3).
+    EdfRbt,
+    /// The same with fixed-priority lists and priority promotions (ackelman2018, 4.1 and 5.4).
+    Fpp,
+    /// Link-based, one lock, binomial heaps, release heaps merged at once (cerqueira2014, II-B).
+    GsnEdf,
+    /// The same with a processor that takes all release interrupts and runs no task (cerqueira2014, II-B).
+    GsnEdfDi,
+    /// A queue per CPU, push and pull with pairwise locks, as in Linux (cerqueira2014, II-C and II-D).
+    PushPull,
+    /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
+    GEdfMp,
+    /// Rate-monotonic per CPU, with a deferrable server per CPU for background work (calandrino2007, 4).
+    AmpRm,
+    /// EDF until a job has no laxity left: that one then goes first (Baker, Cirinei, Bertogna 2008).
+    Edzl,
+    /// Written elsewhere, to be simulated; not one of [`Policy::all`].
+    Prototype(Prototype),
 }
 
 impl Policy {
@@ -56,10 +57,21 @@ impl Policy {
         &[amp_rm, edzl(Scope::Global), edzl(Scope::Clustered), edzl(Scope::Partitioned)]
     };
 
-    /// All policies, the general ones first.
+    /// All policies of `policy/`, the general ones first.
     pub fn all() -> impl Iterator<Item = Policy> {
-        let single = Policy::ALL.into_iter().filter(|policy| !Policy::GENERAL.contains(policy));
-        Policy::GENERAL.iter().copied().chain(single)
+        let is_first = |place: usize| {
+            let policy = Policy::SINGLE[place].policy;
+            (Policy::SINGLE[..place].iter().all(|other| other.policy != policy)).then_some(policy)
+        };
+        Policy::GENERAL.iter().copied().chain((0..Policy::SINGLE.len()).filter_map(is_first))
+    }
+
+    /// What was written elsewhere, if it was.
+    pub fn prototype(self) -> Option<Prototype> {
+        match self {
+            Policy::Prototype(prototype) => Some(prototype),
+            _ => None,
+        }
     }
 
     /// Whether a job goes first, whatever its deadline, as soon as its laxity has run out.
@@ -79,6 +91,7 @@ impl Policy {
             Policy::GEdfMp => "g-edf-mp",
             Policy::AmpRm => "amp-rm",
             Policy::Edzl => "edzl",
+            Policy::Prototype(_) => PROTOTYPE,
         }
     }
 
@@ -93,6 +106,7 @@ impl Policy {
             Policy::GEdfMp => "g_edf_mp",
             Policy::AmpRm => "amp_rm",
             Policy::Edzl => "edzl",
+            Policy::Prototype(_) => PROTOTYPE,
         }
     }
 
@@ -125,6 +139,7 @@ impl Policy {
             Policy::Edzl => {
                 "a job that has no laxity left goes first, one lock, a timer for laxities (baker2008)"
             }
+            Policy::Prototype(_) => "a policy that its user has written outside of laxity",
         }
     }
 
@@ -139,7 +154,8 @@ impl Policy {
             | Policy::GsnEdf
             | Policy::GsnEdfDi
             | Policy::AmpRm
-            | Policy::Edzl => Structure::Linked,
+            | Policy::Edzl
+            | Policy::Prototype(_) => Structure::Linked,
         }
     }
 
@@ -158,7 +174,8 @@ impl Policy {
             | Policy::GsnEdf
             | Policy::PushPull
             | Policy::AmpRm
-            | Policy::Edzl => false,
+            | Policy::Edzl
+            | Policy::Prototype(_) => false,
         }
     }
 }
@@ -177,7 +194,10 @@ pub enum Structure {
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self {
+            Policy::Prototype(prototype) => prototype.fmt(f),
+            policy => f.pad(policy.name()),
+        }
     }
 }
 
@@ -214,10 +234,11 @@ impl fmt::Display for PolicyScheduler {
             return f.pad(self.policy.name());
         }
         let scope = if self.scope == Scope::Global { "" } else { self.scope.prefix() };
-        let rule = match self.rule {
-            PriorityRule::EarliestDeadlineFirst => String::new(),
-            rule => format!(":{}", rule.name()),
+        let is_said = match self.policy {
+            Policy::Prototype(prototype) => prototype.claims_order(),
+            _ => self.rule != PriorityRule::EarliestDeadlineFirst,
         };
+        let rule = if is_said { format!(":{}", self.rule.name()) } else { String::new() };
         f.pad(&format!("{scope}{}{rule}", self.policy))
     }
 }
@@ -235,6 +256,13 @@ impl FromStr for PolicyScheduler {
             return Ok(single);
         }
         let (name, rule) = wanted.split_once(':').unwrap_or((&wanted, "edf"));
+        let before = [("", Scope::Global), ("c-", Scope::Clustered), ("p-", Scope::Partitioned)];
+        if let Some(&(_, scope)) =
+            before.iter().find(|(prefix, _)| name.strip_prefix(prefix) == Some(PROTOTYPE))
+        {
+            let (prototype, rule) = Prototype::read(wanted.split_once(':').map_or("", |(_, behind)| behind))?;
+            return Ok(PolicyScheduler { policy: Policy::Prototype(prototype), scope, rule });
+        }
         let named = |name: &str| Policy::GENERAL.iter().copied().find(|policy| policy.name() == name);
         let scoped = [Scope::Clustered, Scope::Partitioned]
             .into_iter()
@@ -300,10 +328,10 @@ mod tests {
 
     #[test]
     fn every_policy_is_general_or_has_a_rule_of_its_own() {
-        for policy in Policy::ALL {
+        for policy in Policy::all() {
             let single = Policy::SINGLE.iter().any(|single| single.policy == policy);
             assert_ne!(Policy::GENERAL.contains(&policy), single, "{policy}");
-            assert!(Policy::all().any(|one| one == policy), "{policy} is not listed");
+            assert_eq!(Policy::all().filter(|&one| one == policy).count(), 1, "{policy} is listed twice");
         }
     }
 
@@ -332,6 +360,11 @@ mod tests {
             PolicyScheduler { policy: Policy::Edzl, scope: Scope::Clustered, rule: EarliestDeadlineFirst };
         assert_eq!("c-edzl".parse(), Ok(edzl));
         assert_eq!("g-edf-mp".parse::<PolicyScheduler>().map(|s| s.policy), Ok(Policy::GEdfMp));
+        for name in ["prototype:llf", "c-prototype:llf", "p-prototype:llf:edf", "prototype:llf:rm"] {
+            let scheduler: PolicyScheduler = name.parse().expect("a prototype");
+            assert_eq!(scheduler.to_string(), name);
+            assert_eq!(scheduler.policy.prototype().map(|prototype| prototype.name()), Some("llf"));
+        }
     }
 
     #[test]
@@ -348,6 +381,10 @@ mod tests {
             "p-amp-rm",
             "amp-rm:dm",
             "edzl:rm",
+            "prototype",
+            "prototype:",
+            "prototype:a:b",
+            "g-prototype:a",
         ] {
             assert!(text.parse::<PolicyScheduler>().is_err(), "{text}");
         }

@@ -8,6 +8,7 @@
 //!    first; both go before whatever has a larger key. Under SCHED_RR all tasks are equals: what is checked is that no CPU idles
 //!    while one is ready, not whose turn it is.
 //!    Where laxities matter ([`Definition::with_laxities`]), jobs without any go before all others (`verification/laxities.rs`).
+//!    Where the order is free ([`Definition::with_free_order`]), as that of a prototype which claims none, it is not checked.
 //! 3. A task's jobs run one after the other, in the order of their releases.
 
 mod clusters;
@@ -82,6 +83,7 @@ pub struct Definition {
     interference: Vec<Interference>,
     changes: bool,
     laxities: bool,
+    free_order: bool,
     seen_from_outside: bool,
 }
 
@@ -130,6 +132,7 @@ impl Definition {
             interference: Vec::new(),
             changes: false,
             laxities: false,
+            free_order: false,
             seen_from_outside: false,
         })
     }
@@ -170,6 +173,7 @@ impl Definition {
             definition = definition.with_laxities();
             definition.seen_from_outside = run.host != Host::Simulator;
         }
+        definition.free_order = scheduler.claims_no_order;
         Ok(if scheduler.by_the_kernel { definition.with_fifo_levels() } else { definition })
     }
 
@@ -205,6 +209,17 @@ impl Definition {
     #[must_use]
     pub fn with_laxities(self) -> Self {
         Definition { laxities: true, ..self }
+    }
+
+    /// Says that any ready job may run, and any CPU idle: nothing is checked of which does.
+    #[must_use]
+    pub fn with_free_order(self) -> Self {
+        Definition { free_order: true, ..self }
+    }
+
+    /// See [`Definition::with_free_order`].
+    pub fn has_free_order(&self) -> bool {
+        self.free_order
     }
 
     /// Says that the trace is of a real kernel, where when laxities run out does not show.
@@ -409,6 +424,8 @@ struct Defined {
     takes_turns: bool,
     /// One without laxity goes first.
     minds_laxity: bool,
+    /// A prototype that does not say by what it goes.
+    claims_no_order: bool,
     /// Tasks share the priorities that Linux has.
     by_the_kernel: bool,
 }
@@ -435,6 +452,10 @@ impl Defined {
             dedicates_a_core: any.model().is_ok_and(|model: PolicyScheduler| model.policy.dedicates_a_core()),
             takes_turns: rule.is_none(),
             minds_laxity: any.policy().is_some_and(|own| own.policy.minds_laxity()),
+            claims_no_order: any
+                .policy()
+                .and_then(|own| own.policy.prototype())
+                .is_some_and(|prototype| !prototype.claims_order()),
             by_the_kernel: run.host == Host::Linux && name.parse::<Scheduler>().is_ok(),
         })
     }

@@ -2,8 +2,9 @@
 
 use crate::action::Action;
 use crate::locks::Locks;
-use crate::{NONE, Table, ffi};
-use laxity_model::BudgetMode;
+use crate::prototype::{self, Prototyped};
+use crate::{MemberNames, NONE, Prototype, Table, ffi};
+use laxity_model::{BudgetMode, Diagnostic};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
@@ -68,6 +69,8 @@ pub struct Instance {
     state: NonNull<ffi::lx_state>,
     layout: Layout,
     entries: Entries,
+    /// A prototype's is behind its state.
+    has_prototype: bool,
 }
 
 /// The entry points, without the null checks.
@@ -93,6 +96,26 @@ impl Instance {
     ///
     /// There must be as many sockets as CPUs.
     pub fn new(table: Table, config: Config, tasks: &[TaskParameters], sockets: &[u32]) -> Instance {
+        Self::laid_out((table, None), config, tasks, sockets)
+    }
+
+    /// The same of a prototype, with what its tasks and CPUs are called in messages. It knows neither budgets nor a dedicated CPU: the
+    /// host calls none of exhaust, suspend, resume and enter.
+    pub fn of_prototype(
+        prototype: (Box<dyn Prototype>, MemberNames),
+        config: Config,
+        tasks: &[TaskParameters],
+    ) -> Instance {
+        let sockets = vec![0; config.cpus as usize];
+        Self::laid_out((Table::prototypes(), Some(prototype)), config, tasks, &sockets)
+    }
+
+    fn laid_out(
+        (table, prototype): (Table, Option<(Box<dyn Prototype>, MemberNames)>),
+        config: Config,
+        tasks: &[TaskParameters],
+        sockets: &[u32],
+    ) -> Instance {
         assert_eq!(sockets.len(), config.cpus as usize, "every CPU is on a socket");
         let count = u32::try_from(tasks.len()).expect("task sets are far smaller");
         let c_config = ffi::lx_config {
@@ -106,13 +129,22 @@ impl Instance {
             sockets: sockets.iter().max().map_or(1, |last| last + 1),
         };
         // SAFETY: reads the configuration only.
-        let size = unsafe { ffi::lx_policy_size(&raw const c_config) };
+        let size = match prototype {
+            None => unsafe { ffi::lx_policy_size(&raw const c_config) },
+            Some(_) => prototype::offset(&c_config) + size_of::<Box<Prototyped>>(),
+        };
         let layout = Layout::from_size_align(size, 64).expect("a few hundred bytes per task and CPU");
         // SAFETY: the size is not zero: the header alone is larger.
         let memory = unsafe { alloc_zeroed(layout) };
         let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
         // SAFETY: zeroed memory of the size asked for, aligned.
         let state = unsafe { ffi::lx_policy_lay_out(memory.as_ptr().cast(), &raw const c_config) };
+        let has_prototype = prototype.is_some();
+        if let Some(prototype) = prototype {
+            let own = Prototyped::new(prototype, (c_config.tasks as usize, c_config.cpus as usize));
+            // SAFETY: the memory has room for it there, and nothing is there yet.
+            unsafe { prototype::place(state).write(own) };
+        }
         let entries = table.entries();
         let mut instance = Instance {
             state: NonNull::new(state).expect("it is the memory given"),
@@ -126,6 +158,7 @@ impl Instance {
                 finish: entries.finish,
                 table,
             },
+            has_prototype,
         };
         for (id, task) in (0..).zip(tasks) {
             instance.set_parameters(id, task);
@@ -167,6 +200,21 @@ impl Instance {
             // SAFETY: the state is valid and belongs to this instance alone.
             unsafe { timer(self.state.as_ptr(), cpu, now) }
         }
+    }
+
+    /// Whether the next CPU that follows its link asks a prototype, which sees then what jobs have used.
+    pub fn is_to_choose(&self) -> bool {
+        self.prototyped().is_some_and(Prototyped::is_to_choose)
+    }
+
+    /// Why a prototype runs nothing any more.
+    pub fn failure(&self) -> Option<&Diagnostic> {
+        self.prototyped().and_then(Prototyped::failure)
+    }
+
+    fn prototyped(&self) -> Option<&Prototyped> {
+        // SAFETY: it was put there when the instance was made, and lives as long.
+        self.has_prototype.then(|| unsafe { &**prototype::place(self.state.as_ptr()) })
     }
 
     /// Jobs that are ready or linked to a CPU. O(m).
@@ -370,6 +418,10 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
+        if self.has_prototype {
+            // SAFETY: it was put there when the instance was made, and nothing uses it any more.
+            unsafe { prototype::place(self.state.as_ptr()).drop_in_place() }
+        }
         // SAFETY: allocated in `new` with this layout.
         unsafe { dealloc(self.state.as_ptr().cast(), self.layout) }
     }

@@ -27,6 +27,11 @@ impl Table {
         tables().into_iter().map(|(_, table)| unsafe { Table::from_raw(table) })
     }
 
+    /// The entry points of all prototypes ([`crate::Instance::of_prototype`]).
+    pub(crate) fn prototypes() -> Table {
+        Table(&crate::prototype::ENTRIES.0)
+    }
+
     /// The policy's name in C.
     ///
     /// # Panics

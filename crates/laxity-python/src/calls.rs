@@ -1,6 +1,6 @@
 //! Commands of the program, within the process.
 
-use crate::own_tests::OwnTest;
+use crate::own::OneOfOwn;
 use crate::sets::TaskSet;
 use crate::watched::watched;
 use pyo3::prelude::*;
@@ -26,13 +26,12 @@ pub fn call(
     py: Python<'_>,
     words: Vec<String>,
     sets: Vec<Py<TaskSet>>,
-    tests: Vec<Py<OwnTest>>,
+    own: Vec<OneOfOwn<'_>>,
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Called> {
     let sets = sets.iter().map(|set| set.get().0.clone()).collect();
-    let tests: Vec<_> = tests.iter().map(|test| test.get().0).collect();
     let called =
-        watched(py, (sets, &tests), watch.as_ref(), move |given| laxity_program::call::call(&words, given))?;
+        watched(py, (sets, &own), watch.as_ref(), move |given| laxity_program::call::call(&words, given))?;
     let sets = called.sets.into_iter().map(|set| Py::new(py, TaskSet(set))).collect::<PyResult<_>>()?;
     Ok(Called { code: called.code, data: called.data, text: called.text, sets })
 }

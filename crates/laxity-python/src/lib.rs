@@ -5,8 +5,10 @@
 
 mod calls;
 mod options;
+mod own;
 mod own_tests;
 mod progress;
+mod prototypes;
 mod set_tables;
 mod sets;
 mod studies;
@@ -25,6 +27,8 @@ mod _laxity {
     use super::options::options;
     #[pymodule_export]
     use super::own_tests::OwnTest;
+    #[pymodule_export]
+    use super::prototypes::Prototype;
     #[pymodule_export]
     use super::sets::TaskSet;
     #[pymodule_export]

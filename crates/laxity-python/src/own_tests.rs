@@ -1,5 +1,6 @@
 //! Schedulability tests that are functions of Python, beside those of the catalogue.
 
+use crate::own::Raised;
 use laxity_analysis::{
     Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
 };
@@ -8,24 +9,25 @@ use laxity_program::call::Stop;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A test of Python's. It lives as long as the process, as those of the catalogue do.
 pub struct PythonTest {
-    info: TestInfo,
+    pub info: TestInfo,
     function: Py<PyAny>,
+    /// What tells one version of it from another.
+    pub version: String,
 }
 
 /// The same in one call of laxity, which ends with what the function raises.
 pub struct OfCall {
     test: &'static PythonTest,
     stop: Stop,
-    raised: Arc<Mutex<Option<PyErr>>>,
+    raised: Raised,
 }
 
 impl PythonTest {
     /// The test in a call: what the function raises goes there, and the call is asked for its end. A hundred bytes stay for each.
-    pub fn of_call(&'static self, stop: Stop, raised: Arc<Mutex<Option<PyErr>>>) -> &'static OfCall {
+    pub fn of_call(&'static self, stop: Stop, raised: Raised) -> &'static OfCall {
         Box::leak(Box::new(OfCall { test: self, stop, raised }))
     }
 
@@ -62,7 +64,7 @@ impl Test for OfCall {
             Ok(self.test.ask(py, tasks, processors).unwrap_or_else(|error| {
                 // First the end: a set during which it was asked for does not count.
                 self.stop.ask();
-                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.raised.keep(error);
                 Verdict::FAILS
             }))
         })
@@ -92,15 +94,16 @@ impl OwnTest {
         priorities: &str,
         guarantee: &str,
         exact: bool,
-        source: &str,
+        source_and_version: (String, String),
     ) -> PyResult<Self> {
         let wrong = |error: Diagnostic| crate::error(py, &error);
         check_name("test name", name).map_err(wrong)?;
         let priorities = one_of("priorities", &PRIORITIES, priorities).map_err(wrong)?;
         let guarantee = one_of("guarantee", &GUARANTEES, guarantee).map_err(wrong)?;
+        let (source, version) = source_and_version;
         let lasting = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
         let citation =
-            Citation { paper: lasting(source), theorem: Theorem::Unnumbered("a function of Python") };
+            Citation { paper: lasting(&source), theorem: Theorem::Unnumbered("a function of Python") };
         let info = TestInfo {
             name: lasting(name),
             source: Source::Papers(Box::leak(Box::new([citation]))),
@@ -110,7 +113,7 @@ impl OwnTest {
             complexity: "a function of Python",
             assumptions: &[],
         };
-        Ok(OwnTest(Box::leak(Box::new(PythonTest { info, function }))))
+        Ok(OwnTest(Box::leak(Box::new(PythonTest { info, function, version }))))
     }
 
     /// By what curves of studies name it.

@@ -1,15 +1,14 @@
 //! Long work on a thread of its own, while the thread of Python shows progress and listens to Ctrl-C.
 
-use crate::own_tests::PythonTest;
+use crate::own::{OneOfOwn, Raised, own_of_call};
 use crate::progress::{Relay, StepState, Told};
-use laxity_analysis::Test;
 use laxity_model::Result;
 use laxity_program::call::{Given, Stop};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How often progress is shown, and Ctrl-C looked for.
@@ -18,15 +17,14 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Does long work on a thread of its own. Ctrl-C asks it for its end, and is raised when it has come to it.
 pub fn watched<T: Send + 'static>(
     py: Python<'_>,
-    (sets, tests): (Vec<laxity_model::TaskSet>, &[&'static PythonTest]),
+    (sets, own): (Vec<laxity_model::TaskSet>, &[OneOfOwn<'_>]),
     watch: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(Given) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (relay, stop) = (Relay::default(), Stop::new());
-    let raised_by_tests = Arc::new(Mutex::new(None));
-    let of_call = |&test: &&'static PythonTest| test.of_call(stop, Arc::clone(&raised_by_tests)) as &dyn Test;
-    let given_tests = tests.iter().map(of_call).collect();
-    let given = Given { sets, tests: given_tests, observer: Arc::new(relay.clone()), stop };
+    let raised_by_own = Raised::default();
+    let own = own_of_call(py, own, (stop, &raised_by_own)).map_err(|error| crate::error(py, &error))?;
+    let given = Given { sets, own, observer: Arc::new(relay.clone()), stop };
     let (send, receive) = mpsc::channel();
     let receive = Mutex::new(receive);
     let worker = std::thread::Builder::new()
@@ -36,9 +34,7 @@ pub fn watched<T: Send + 'static>(
     let (mut steps, mut raised) = (Vec::new(), None);
     let ended = loop {
         let waited = py.detach(|| receive.lock().expect("this thread has it alone").recv_timeout(LOOK));
-        let of_tests =
-            raised_by_tests.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err);
-        let mut look = py.check_signals().and(of_tests);
+        let mut look = py.check_signals().and(raised_by_own.take().map_or(Ok(()), Err));
         // What is said of an end that was asked for is said by what is raised.
         if let Some(watch) = watch.filter(|_| look.is_ok() && raised.is_none()) {
             look = show(&relay, watch, &mut steps);

@@ -7,6 +7,7 @@ mod changes;
 pub mod costs;
 mod engine;
 mod observer;
+mod prototypes;
 mod servers;
 mod setup;
 
@@ -14,5 +15,6 @@ pub use background::{Background, BackgroundSummary, BackgroundTask, TICK};
 pub use changes::{Change, ChangeOutcome, Changed, Changes, PATIENCE, Promise, What};
 pub use engine::{Ended, simulate};
 pub use observer::{Observer, Recording};
+pub use prototypes::{Begin, Prototypes};
 pub use servers::Servers;
 pub use setup::{RETRIES_MAX, Setup, global_cell};

@@ -3,6 +3,7 @@
 use crate::background::Background;
 use crate::changes::{Around, Changes};
 use crate::costs::Costs;
+use crate::prototypes::Prototypes;
 use crate::servers::Servers;
 use laxity_model::{
     BudgetMode, Cell, CpuList, Demand, Diagnostic, Duration, Interference, OnMiss, Platform, PolicyScheduler,
@@ -62,6 +63,8 @@ pub struct Setup<'a> {
     /// Whether the scheduler looks only at the timer ticks of `background`, as in schedsim: jobs, budgets and servers that are at an
     /// end keep their CPU until the next one.
     pub at_ticks: bool,
+    /// The prototypes that `scheduler` may name.
+    pub prototypes: &'a Prototypes,
     /// Another build of the policy, for tests that break it.
     pub table: Option<Table>,
 }
@@ -89,6 +92,7 @@ impl<'a> Setup<'a> {
         static BACKGROUND: LazyLock<Background> = LazyLock::new(Background::default);
         static SERVERS: LazyLock<Servers> = LazyLock::new(Servers::default);
         static CHANGES: LazyLock<Changes> = LazyLock::new(Changes::default);
+        static PROTOTYPES: Prototypes = Prototypes::NONE;
         Setup {
             set,
             platform,
@@ -111,6 +115,7 @@ impl<'a> Setup<'a> {
             changes: &CHANGES,
             interference: &[],
             at_ticks: false,
+            prototypes: &PROTOTYPES,
             table: None,
         }
     }
@@ -133,6 +138,7 @@ impl<'a> Setup<'a> {
             .hint("check the unit: ns, us, ms, s, m (minutes) or h"));
         }
         self.scheduler.rule.check(self.set, &self.scheduler)?;
+        self.check_prototype()?;
         if self.at_ticks && self.on_miss != OnMiss::Continue {
             return Err(Diagnostic::usage(format!(
                 "a scheduler that looks at ticks only does not say when a job is done, which `{}` at its deadline depends on",
@@ -181,6 +187,25 @@ impl<'a> Setup<'a> {
             self.costs.check(u32::try_from(cell.tasks.len()).unwrap_or(u32::MAX))?;
         }
         self.check_cells()
+    }
+
+    /// A prototype chooses among jobs, and nothing more is known of it.
+    fn check_prototype(&self) -> Result<()> {
+        let Some(prototype) = self.scheduler.policy.prototype() else { return Ok(()) };
+        self.prototypes.get(prototype)?;
+        let beside = if self.budget_mode != BudgetMode::Off {
+            "budgets: it sees what its jobs have used, and can keep accounts of its own"
+        } else if !self.costs.kernel_is_zero() || self.interleaving.is_some() {
+            "costs of the kernel or interleaved operations: what its decisions cost is not known"
+        } else if self.at_ticks {
+            "a scheduler that looks at ticks only: it can name the instants at which it is asked"
+        } else if !self.reserve.is_none() {
+            "a reserve: it can leave CPUs idle itself"
+        } else {
+            return Ok(());
+        };
+        Err(Diagnostic::usage(format!("`{}` is not simulated beside {beside}", self.scheduler))
+            .hint("leave out one or the other"))
     }
 
     fn check_interference(&self) -> Result<()> {

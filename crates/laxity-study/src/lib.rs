@@ -31,6 +31,7 @@ mod merge;
 mod metric;
 mod outcomes;
 mod outline;
+mod own;
 mod profiles;
 mod proofs;
 mod quantity;
@@ -58,6 +59,7 @@ pub use merge::merge;
 pub use metric::{Measure, Metric, Unit};
 pub use outcomes::{Judged, SetOutcome, Simulated};
 pub use outline::{Changes, Outline};
+pub use own::Own;
 pub use profiles::{PROFILES, Profile, read_overheads};
 pub use proofs::{
     ACCEPTED, Costing, Curve, METRICS_OF_SCHEDULABILITY, NOT_APPLICABLE, OUT_OF_WORK, OwnTests, ProofSampler,

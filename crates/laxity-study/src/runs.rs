@@ -141,7 +141,7 @@ impl Study {
     /// What can be simulated only: servers, background tasks, ticks, admission, places by the test; sets that are proven; a duration of
     /// nothing, or too long.
     pub fn for_real(self, duration: Option<Duration>, recorded: Recorded) -> Result<Study> {
-        let Study { outline, judging } = self;
+        let Study { outline, judging, versions } = self;
         let Judging::Simulations(mut simulations) = judging else {
             return Err(Diagnostic::usage("--real: the sets of a schedulability study are judged, not run")
                 .hint("leave out --real, or name a study by simulation (kind = \"simulation\")"));
@@ -168,11 +168,16 @@ impl Study {
         if let Some(curve) = simulations.curves.iter().find(|curve| curve.fit.is_test()) {
             return Err(refused("places by the test").context(format!("curve `{}`", curve.name)));
         }
+        if let Some(curve) =
+            simulations.curves.iter().find(|curve| curve.scheduler.policy.prototype().is_some())
+        {
+            return Err(refused("prototypes").context(format!("curve `{}`", curve.name)));
+        }
         if let Some(duration) = duration {
             simulations.duration = check_duration("--duration", duration, false)?;
         }
         simulations.metrics = metrics_of_runs(&simulations.metrics, recorded);
-        Ok(Study { outline, judging: Judging::Simulations(simulations) })
+        Ok(Study { outline, judging: Judging::Simulations(simulations), versions })
     }
 }
 

@@ -5,13 +5,15 @@ use crate::file::{StudyFile, StudyKind};
 use crate::journal::Point;
 use crate::metric::Metric;
 use crate::outline::{Changes, Outline};
-use crate::proofs::{METRICS_OF_SCHEDULABILITY, OwnTests, ProofSampler, Proofs, processors};
+use crate::own::Own;
+use crate::proofs::{METRICS_OF_SCHEDULABILITY, ProofSampler, Proofs, processors};
 use crate::sampler::Sampler;
 use crate::simulations::{SimulationSampler, Simulations, cpus, machine};
 use crate::tally::{SetResult, Tally};
 use laxity_model::{Diagnostic, Result, Task, name_of, read_file};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -23,6 +25,8 @@ pub struct Study {
     pub outline: Outline,
     /// How they are judged.
     pub judging: Judging,
+    /// Versions of the tests and prototypes of one's own that it names.
+    pub(crate) versions: BTreeMap<String, String>,
 }
 
 /// How the sets of a study are judged.
@@ -53,18 +57,18 @@ impl Study {
     ///
     /// What is wrong in a file, with its place, the rule and the fix; a file that is not there.
     pub fn read(path: &Path, changes: Changes) -> Result<Study> {
-        Study::read_with(path, changes, &[])
+        Study::read_with(path, changes, &Own::default())
     }
 
-    /// The same with tests of one's own, which its curves can name beside those of the catalogue.
+    /// The same with tests and prototypes of one's own, which its curves can name.
     ///
     /// # Errors
     ///
     /// As [`Study::read`]; a test with a name of the catalogue.
-    pub fn read_with(path: &Path, changes: Changes, own_tests: OwnTests<'_>) -> Result<Study> {
+    pub fn read_with(path: &Path, changes: Changes, own: &Own) -> Result<Study> {
         let beside = path.parent().unwrap_or(Path::new(""));
         let stem = name_of(path);
-        read_file(path, |text| Study::of(&StudyFile::read(text)?, &stem, (beside, own_tests), changes))
+        read_file(path, |text| Study::of(&StudyFile::read(text)?, &stem, (beside, own), changes))
     }
 
     /// Reads a study from TOML or JSON, with a name for one that has none. Files that it names are looked for in `beside`.
@@ -73,16 +77,16 @@ impl Study {
     ///
     /// As [`Study::read`].
     pub fn from_text(text: &str, name: &str, beside: &Path) -> Result<Study> {
-        Study::from_text_with(text, name, beside, &[])
+        Study::from_text_with(text, name, beside, &Own::default())
     }
 
-    /// The same with tests of one's own.
+    /// The same with tests and prototypes of one's own.
     ///
     /// # Errors
     ///
     /// As [`Study::read_with`].
-    pub fn from_text_with(text: &str, name: &str, beside: &Path, own_tests: OwnTests<'_>) -> Result<Study> {
-        Study::of(&StudyFile::read(text)?, name, (beside, own_tests), Changes::default())
+    pub fn from_text_with(text: &str, name: &str, beside: &Path, own: &Own) -> Result<Study> {
+        Study::of(&StudyFile::read(text)?, name, (beside, own), Changes::default())
     }
 
     /// The same with what is changed of it.
@@ -91,30 +95,27 @@ impl Study {
     ///
     /// As [`Study::read`].
     pub fn from_text_changed(text: &str, name: &str, beside: &Path, changes: Changes) -> Result<Study> {
-        Study::of(&StudyFile::read(text)?, name, (beside, &[]), changes)
+        Study::of(&StudyFile::read(text)?, name, (beside, &Own::default()), changes)
     }
 
-    fn of(
-        file: &StudyFile,
-        stem: &str,
-        (beside, own_tests): (&Path, OwnTests<'_>),
-        changes: Changes,
-    ) -> Result<Study> {
+    fn of(file: &StudyFile, stem: &str, (beside, own): (&Path, &Own), changes: Changes) -> Result<Study> {
         match file.kind {
             StudyKind::Schedulability => {
                 let mut outline = Outline::of(file, stem, processors(file)?, beside, changes)?;
-                let proofs = Proofs::of(file, &outline.axis, beside, own_tests)?;
+                let proofs = Proofs::of(file, &outline.axis, beside, &own.tests)?;
                 outline.look_at_files(|value| proofs.processors_at(value))?;
                 proofs.check(&outline)?;
-                Ok(Study { outline, judging: Judging::Proofs(proofs) })
+                let versions = versions(own, |name| proofs.names_test(name));
+                Ok(Study { outline, judging: Judging::Proofs(proofs), versions })
             }
             StudyKind::Simulation => {
                 let platform = machine(file, beside)?;
                 let mut outline = Outline::of(file, stem, platform.as_ref().map(cpus), beside, changes)?;
-                let simulations = Simulations::of(file, &outline.axis, platform, beside)?;
+                let simulations = Simulations::of(file, &outline.axis, platform, (beside, own))?;
                 outline.look_at_files(|value| Ok(cpus(&simulations.platform_at(value)?)))?;
                 simulations.check(&outline)?;
-                Ok(Study { outline, judging: Judging::Simulations(simulations) })
+                let versions = versions(own, |name| simulations.names_prototype(name));
+                Ok(Study { outline, judging: Judging::Simulations(simulations), versions })
             }
         }
     }
@@ -161,10 +162,14 @@ impl Study {
 
     /// All that results depend on, and nothing else: two studies with the same description have the same points.
     pub fn description(&self) -> Value {
-        self.outline.description(match &self.judging {
+        let mut description = self.outline.description(match &self.judging {
             Judging::Proofs(proofs) => proofs.description(),
             Judging::Simulations(simulations) => simulations.description(),
-        })
+        });
+        if !self.versions.is_empty() {
+            description["own"] = json!(self.versions);
+        }
+        description
     }
 
     /// The sums of no sets.
@@ -277,4 +282,13 @@ impl Sampler for PointSampler<'_> {
             PointSampler::Simulations(sampler) => sampler.judge(index, series),
         }
     }
+}
+
+/// Versions of those of one's own that a study names.
+fn versions(own: &Own, names: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
+    own.versions
+        .iter()
+        .filter(|(name, _)| names(name))
+        .map(|(name, version)| (name.clone(), version.clone()))
+        .collect()
 }

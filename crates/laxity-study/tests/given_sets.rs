@@ -3,7 +3,7 @@
 use laxity_analysis::{
     Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Verdict, Work,
 };
-use laxity_study::{ACCEPTED, ComputedPoints, NEVER, Point, Progress, Study, compute};
+use laxity_study::{ACCEPTED, ComputedPoints, NEVER, Own, Point, Progress, Study, compute};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -260,12 +260,13 @@ fn a_test_of_ones_own_judges_beside_the_others() {
         scheduler = "g-edf"
         tests = ["at-most-two", "gfb"]
     "#;
-    let study = Study::from_text_with(text, "own", Path::new(""), &[&AtMostTwo]).expect("a study");
+    let study =
+        Study::from_text_with(text, "own", Path::new(""), &Own::tests(&[&AtMostTwo])).expect("a study");
     let done = computed(&study);
     assert_eq!((accepted(&done, 0), accepted(&done, 1)), (vec![4, 4, 0, 0], vec![4, 4, 4, 4]));
     let error = Study::from_text(text, "own", Path::new("")).expect_err("a test that is not given");
     assert!(error.message.contains("test `at-most-two` is not known"), "{error}");
-    let error =
-        Study::from_text_with(text, "own", Path::new(""), &[&AtMostTwo, &Gfb]).expect_err("a name twice");
+    let error = Study::from_text_with(text, "own", Path::new(""), &Own::tests(&[&AtMostTwo, &Gfb]))
+        .expect_err("a name twice");
     assert!(error.message.contains("`gfb` is one of the catalogue") && error.hint.is_some(), "{error}");
 }

@@ -40,19 +40,23 @@ from ._commands import (
 )
 from ._errors import Error, InputError, LaxityWarning, MachineError
 from ._laxity import VERSION as __version__
-from ._laxity import OwnTest, Table, TaskSet, read_parquet
+from ._laxity import OwnTest, Prototype, Table, TaskSet, read_parquet
+from ._prototypes import Choice, Job, prototype
 from ._tasks import SporadicTask, Task, own_test
 
 __all__ = [
     "Analysis",
     "Answer",
+    "Choice",
     "Directory",
     "Error",
     "InputError",
+    "Job",
     "LaxityWarning",
     "MachineError",
     "OwnTest",
     "Placement",
+    "Prototype",
     "Results",
     "Settings",
     "Simulation",
@@ -73,6 +77,7 @@ __all__ = [
     "own_test",
     "place",
     "program",
+    "prototype",
     "read",
     "read_parquet",
     "report",

@@ -64,6 +64,7 @@ class Answer(Mapping[str, Any]):
     def __init__(self, words: list[str], sets: list[_laxity.TaskSet], called: _laxity.Called) -> None:
         self._words = words
         self._files: Any = None
+        self._own: list[_laxity.Prototype] = []
         self._home = Path.cwd()
         self._sets = sets
         self._called = called
@@ -81,7 +82,9 @@ class Answer(Mapping[str, Any]):
         files = _call.Files()
         words = _call.words_of(options, renamed(given, options), files)
         words = [*command.split(), *words, *["--json"] * json_wanted, "--", *leading]
-        answer = cls(words, sets, _call.carry_out(words, sets))
+        own = _call.prototypes_in(given)
+        answer = cls(words, sets, _call.carry_out(words, sets, own))
+        answer._own = own
         # What it was made from, for what is asked of it later.
         answer._files = files
         return answer
@@ -145,7 +148,7 @@ class Analysis(Answer):
         """
         words = [word for word in self._words if word != "--json"]
         at = words.index("--")
-        return _call.carry_out([*words[:at], f"--write={SETS}", *words[at:]], self._sets).sets[0]
+        return _call.carry_out([*words[:at], f"--write={SETS}", *words[at:]], self._sets, self._own).sets[0]
 
 
 class Placement(Answer):
@@ -210,6 +213,7 @@ class Directory:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._files: Any = None
+        self._own: list[_laxity.Prototype] = []
         if not (self.path / "manifest.json").is_file():
             raise InputError(f"{self.path}: no results directory", "name one that laxity has written")
 
@@ -294,7 +298,7 @@ class Simulation(Answer):
         dropped = ("--out=", "--html=", "--perfetto=", "--events", "--force", "--fail-on-miss")
         words = [word for word in words if not word.startswith(dropped)]
         at = words.index("--")
-        _call.carry_out([*words[:at], f"--out={scratch}", "--events", *words[at:]], self._sets)
+        _call.carry_out([*words[:at], f"--out={scratch}", "--events", *words[at:]], self._sets, self._own)
         directory = Directory(scratch)
         directory._files = files
         return directory

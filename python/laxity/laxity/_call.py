@@ -129,8 +129,8 @@ def word(value: Any, option: Mapping[str, Any]) -> str:
         return time_text(value, name)
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
-    if isinstance(value, str):
-        return value
+    if isinstance(value, (str, _laxity.Prototype)):
+        return str(value)
     if hasattr(value, "__index__"):
         return str(value.__index__())
     if isinstance(value, (Real, Decimal)):
@@ -161,6 +161,16 @@ def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], fil
             written = [",".join(written)]
         words += [f"--{option['name']}={one}" for one in written]
     return words
+
+
+def prototypes_in(given: Mapping[str, Any]) -> list[_laxity.Prototype]:
+    """The prototypes among the values of options, each once."""
+    found: list[_laxity.Prototype] = []
+    for value in given.values():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(one, _laxity.Prototype) and not any(one is other for other in found):
+                found.append(one)
+    return found
 
 
 def scratch_of(owner: Any) -> Path:
@@ -239,11 +249,11 @@ def _sets_of(sets: Sets, leave_out_threads: bool) -> list[_laxity.TaskSet]:
 
 
 def carry_out(
-    words: list[str], sets: list[_laxity.TaskSet], tests: Iterable[_laxity.OwnTest] = ()
+    words: list[str], sets: list[_laxity.TaskSet], own: Iterable[_laxity.OwnTest | _laxity.Prototype] = ()
 ) -> _laxity.Called:
     """Carries out a command in this process, on a thread of its own."""
     with Watch() as watch:
-        called = _laxity.call(words, sets, list(tests), watch)
+        called = _laxity.call(words, sets, list(own), watch)
     if called.code == 130:
         raise KeyboardInterrupt
     return called

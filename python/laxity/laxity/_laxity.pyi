@@ -4,7 +4,7 @@ from typing import Any, final, overload
 
 from ._tasks import Task
 
-__all__ = ["SETS", "VERSION", "Called", "Conductor", "OwnTest", "Table", "TaskSet", "call", "judge", "options", "read_parquet", "verdicts"]
+__all__ = ["SETS", "VERSION", "Called", "Conductor", "OwnTest", "Prototype", "Table", "TaskSet", "call", "judge", "options", "read_parquet", "verdicts"]
 
 VERSION: str
 SETS: str
@@ -96,15 +96,23 @@ class OwnTest:
         priorities: str,
         guarantee: str,
         exact: bool,
-        source: str,
+        source_and_version: tuple[str, str],
     ) -> OwnTest: ...
     @property
     def name(self) -> str: ...
     @property
     def guarantee(self) -> str: ...
 
+@final
+class Prototype:
+    """A scheduling policy of the user's own, to be simulated (`laxity.prototype`)."""
+
+    def __new__(cls, scheduler: str, policy: Any, version: str) -> Prototype: ...
+    @property
+    def scheduler(self) -> str: ...
+
 def call(
-    words: list[str], sets: list[TaskSet], tests: list[OwnTest], watch: Callable[..., None] | None
+    words: list[str], sets: list[TaskSet], own: list[OwnTest | Prototype], watch: Callable[..., None] | None
 ) -> Called: ...
 def judge(told: str, units: list[str]) -> list[str]: ...
 def options(words: list[str]) -> str: ...

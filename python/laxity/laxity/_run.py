@@ -39,7 +39,8 @@ def on_paths(command: str, kind: type[A], arguments: dict[str, Any], *leading: s
 def study(arguments: dict[str, Any]) -> _answers.StudyResult:
     """A study that a file or a dict describes."""
     options = options_of("study")
-    file, on, tests = arguments.pop("study"), arguments.pop("on"), arguments.pop("tests") or ()
+    file, on = arguments.pop("study"), arguments.pop("on")
+    own = [*(arguments.pop("tests") or ()), *(arguments.pop("prototypes") or ())]
     given = given_of(arguments)
     files = _call.Files()
     name = None
@@ -51,8 +52,8 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
         path = Path("laxity-results") / str(name or Path(file).stem)
         given["out"] = path
     words = ["study", *_call.words_of(options, given, files), "--json", "--", os.fspath(file)]
-    if on is not None and tests:
-        raise InputError("tests and on: tests of your own run in this process", "leave out `on`")
+    if on is not None and own:
+        raise InputError("on: tests and prototypes of your own run in this process", "leave out `on`")
     if on is not None:
         from . import engines
 
@@ -62,7 +63,7 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
                 f"{len(failed)} units could not be judged:\n" + "\n".join(failed),
                 "all else is kept; the same call goes on",
             )
-    called = _call.carry_out(words, [], tests)
+    called = _call.carry_out(words, [], own)
     return _answers.StudyResult(words, [], called, Path(path))
 
 

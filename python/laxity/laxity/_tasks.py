@@ -12,6 +12,7 @@ from typing import Any, Callable, NamedTuple, Union
 
 from . import _laxity
 from ._errors import InputError
+from ._versions import version_of
 
 Time = Union[str, int, timedelta]
 """A time: text with a unit ("1.5ms"), a whole number of nanoseconds, or a timedelta."""
@@ -151,8 +152,8 @@ def own_test(
     It is asked from several threads, one at a time; what it raises ends the study and is raised there.
 
     Args:
-        name: By what curves name it. A study's directory knows a test by its name: one that has changed needs another name,
-            or another directory.
+        name: By what curves name it. A study's directory knows a test by its name and its source: points of one that has
+            changed do not count.
         function: Says of tasks on m CPUs whether it proves them (True), does not (False), or does not apply (None). Under
             fixed priorities tasks are in their order, the highest first.
         priorities: What it is for: "edf", "edzl", "g-fl", "fixed" or "pfair".
@@ -163,7 +164,7 @@ def own_test(
     Raises:
         InputError: A name that is none.
     """
-    return _laxity.OwnTest(name, function, priorities, guarantee, exact, source)
+    return _laxity.OwnTest(name, function, priorities, guarantee, exact, (source, version_of(function)))
 
 
 def _entry(task: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -175,7 +176,9 @@ def _entry(task: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value of other libraries as JSON has it: numbers and arrays of numpy, paths."""
+    """A value of other libraries as JSON has it: numbers and arrays of numpy, paths; a prototype as curves name it."""
+    if isinstance(value, _laxity.Prototype):
+        return value.scheduler
     for method in ("tolist", "__index__", "__float__", "__fspath__"):
         if hasattr(value, method):
             return getattr(value, method)()

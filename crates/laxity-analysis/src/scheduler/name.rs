@@ -84,6 +84,9 @@ impl Analysed {
     pub fn unproven(self) -> Option<&'static str> {
         match self {
             Analysed::Unproven(other) => Some(other.needs()),
+            Analysed::Policy(scheduler) if scheduler.policy.prototype().is_some() => {
+                Some("a scheduler that laxity knows: nothing is proven of a prototype")
+            }
             Analysed::Linux(_)
             | Analysed::Policy(_)
             | Analysed::Reclaiming(_)

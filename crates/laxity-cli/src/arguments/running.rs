@@ -1,6 +1,9 @@
 //! `laxity run` and `laxity compare`.
 
-use super::{ImportArguments, PlacementArguments, PlatformArguments, PolicyArguments, switch, value, whole};
+use super::{
+    ImportArguments, PlacementArguments, PlatformArguments, PolicyArguments, run_for_real, switch, value,
+    whole,
+};
 use clap::Args;
 use laxity_lab::experiment::DemandModel;
 use laxity_lab::overheads::Probes;
@@ -136,7 +139,7 @@ pub struct CompareArguments {
     ///
     /// Laxity's own (edf-bh, gsn-edf ...) need a kernel with sched_ext; where it has none they are simulated, not run.
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Configuration>)]
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = run_for_real)]
     pub schedulers: Vec<Configuration>,
     /// Do not simulate what is measured
     #[arg(help_heading = "Checks", long, conflicts_with = "costs")]
@@ -176,7 +179,7 @@ pub struct RunArguments {
     /// The schedulers, separated by commas or given several times
     ///
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<Configuration>)]
+    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = run_for_real)]
     pub scheduler: Vec<Configuration>,
     /// Record what scheduling costs in the kernel: events, or functions as well
     ///

@@ -31,6 +31,11 @@ pub fn simulated(text: &str) -> std::result::Result<Configuration, String> {
     Configuration::simulated(text).map_err(worded)
 }
 
+/// Parses a scheduler that can be run.
+pub fn run_for_real(text: &str) -> std::result::Result<Configuration, String> {
+    Configuration::run_for_real(text).map_err(worded)
+}
+
 /// An error with its hint, as clap shows it.
 pub fn worded(error: Diagnostic) -> String {
     match error.hint {

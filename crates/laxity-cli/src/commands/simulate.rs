@@ -4,7 +4,7 @@ use super::{check_length, report, unique};
 use crate::arguments::{SimulateArguments, or_lelli2012, threads};
 use crate::terminal;
 use crate::views::{Shown, Views, heading_of, open, rows};
-use crate::{interrupt, output, shipped};
+use crate::{interrupt, output, shipped, within};
 use laxity_lab::case::{CaseSettings, Cases, Purpose, RunSettings};
 use laxity_lab::charges::Charges;
 use laxity_lab::report::all_clean;
@@ -141,6 +141,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             )?,
             interference: arguments.interference.clone(),
             at_ticks: arguments.at_ticks,
+            prototypes: within::own().prototypes,
         },
         out: arguments.out.clone(),
         jobs: false,

@@ -38,6 +38,19 @@ impl Configuration {
         Ok(configuration)
     }
 
+    /// One that can be run.
+    ///
+    /// # Errors
+    ///
+    /// It is not known, or a prototype.
+    pub fn run_for_real(text: &str) -> Result<Configuration> {
+        let configuration: Configuration = text.parse()?;
+        match configuration.policy().and_then(|own| own.policy.prototype()) {
+            Some(prototype) => Err(prototype.cannot_run()),
+            None => Ok(configuration),
+        }
+    }
+
     /// One of Linux.
     pub fn linux(&self) -> Option<&LinuxScheduler> {
         self.scheduler.linux()

@@ -6,7 +6,7 @@ use laxity_model::{
     ShownPath as _,
 };
 use laxity_sim::costs::Costs;
-use laxity_sim::{Background, RETRIES_MAX, Servers};
+use laxity_sim::{Background, Prototypes, RETRIES_MAX, Servers};
 use laxity_trace::CacheSummary;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -56,6 +56,8 @@ pub struct Mechanics {
     pub interference: Vec<Interference>,
     /// Whether the scheduler looks at ticks of 1 ms only.
     pub at_ticks: bool,
+    /// The prototypes that schedulers may name.
+    pub prototypes: Prototypes,
 }
 
 impl Default for Mechanics {
@@ -73,6 +75,7 @@ impl Default for Mechanics {
             reserve: Reserve::NONE,
             interference: Vec::new(),
             at_ticks: false,
+            prototypes: Prototypes::NONE,
         }
     }
 }

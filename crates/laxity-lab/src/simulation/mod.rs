@@ -295,6 +295,7 @@ fn make(planned: &Planned<'_>, settings: &Settings, places: &Places<'_>, control
     run.status = simulated.status;
     run.jobs = simulated.jobs;
     run.notes.extend(settings.mechanics.costs.notes(tasks_of(planned.set)));
+    run.notes.extend(simulation.scheduler.policy.prototype().map(|_| PROTOTYPE_NOTE.to_owned()));
     run.notes.extend(simulated.changes);
     let background = simulated.background.map(|record| BackgroundRecord { run: run.id, ..record });
     Ok(Made {
@@ -331,6 +332,10 @@ impl Collected<'_> {
         }
     }
 }
+
+/// What a reader must know of a prototype's runs.
+const PROTOTYPE_NOTE: &str =
+    "a prototype: a policy that its user has written outside of laxity, simulated slowly; nothing runs it";
 
 /// The number of tasks that costs depend on.
 fn tasks_of(set: &TaskSet) -> u32 {

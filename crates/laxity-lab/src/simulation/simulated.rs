@@ -226,6 +226,7 @@ impl Simulation<'_> {
             ordinary: self.ordinary.clone(),
             changes,
             interference: &self.mechanics.interference,
+            prototypes: &self.mechanics.prototypes,
             table: None,
         }
     }

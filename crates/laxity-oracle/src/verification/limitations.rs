@@ -18,6 +18,9 @@ pub(super) fn limitation(definition: &Definition, oracle: Oracle) -> Option<Stri
         Oracle::Periods if definition.job_source().is_none() => {
             "sporadic releases are known to a minimum only"
         }
+        Oracle::GlobalInvariant | Oracle::WorkConservation if definition.has_free_order() => {
+            "a prototype that claims no order may run any ready job, and leave CPUs idle"
+        }
         Oracle::GlobalInvariant | Oracle::WorkConservation => {
             let mut parts = Vec::new();
             if definition.minds_laxity() && !definition.has_exact_laxities() {

@@ -100,6 +100,8 @@ struct Ended {
 }
 
 pub(super) struct Order {
+    /// Nothing is checked.
+    free: bool,
     clusters: Vec<ClusterOrder>,
     tasks: Vec<TaskOrder>,
     touched: Vec<u32>,
@@ -125,6 +127,7 @@ impl Order {
             ClusterOrder { cpus, restricted, free_ties, ..ClusterOrder::default() }
         });
         Order {
+            free: definition.has_free_order(),
             clusters: clusters.collect(),
             tasks: vec![TaskOrder::default(); trace.tasks.len()],
             touched: Vec::new(),
@@ -264,7 +267,12 @@ impl Order {
             self.judge_ended(now, report);
         }
         let others_may_wait = std::mem::take(&mut self.others_may_wait);
-        if self.touched.is_empty() && !others_may_wait {
+        if self.free {
+            for task in self.touched.drain(..) {
+                self.tasks[task as usize].touched = false;
+            }
+        }
+        if self.free || self.touched.is_empty() && !others_may_wait {
             return;
         }
         report.checks(Oracle::GlobalInvariant);

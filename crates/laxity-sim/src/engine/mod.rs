@@ -40,10 +40,10 @@ use interference::Interferences;
 use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
-use laxity_model::{BudgetMode, CpuList, OnMiss, Result};
+use laxity_model::{BudgetMode, CpuList, Duration, OnMiss, Result};
 use laxity_policy::{Action, Instance, NONE, Standing, Table};
 use laxity_trace::{Event, EventKind, JobOutcome};
-use prepare::{check_work, config_of, parameters, sockets, work_scale};
+use prepare::{check_work, counts_use, instance_of, table_of, work_scale};
 use std::sync::atomic::{AtomicBool, Ordering};
 use task::TaskState;
 use watch::Watch;
@@ -117,6 +117,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     has_steps: bool,
     /// The policy looks at budgets, whether or not they are enforced.
     counts_use: bool,
+    /// The policy is a prototype: it is asked for all CPUs of a cell at once.
+    has_prototypes: bool,
     /// Units of work in a ns at speed 1.
     scale: u64,
     /// Jobs and budgets end at multiples of this ([`Setup::at_ticks`]); 0: when they end.
@@ -144,19 +146,15 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
 pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &AtomicBool) -> Result<Ended> {
     setup.check()?;
     if is_ideal(setup) {
-        Ok(Engine::<O, true>::new(setup, observer)?.run(interrupt))
+        Engine::<O, true>::new(setup, observer)?.run(interrupt)
     } else {
-        Ok(Engine::<O, false>::new(setup, observer)?.run(interrupt))
+        Engine::<O, false>::new(setup, observer)?.run(interrupt)
     }
-}
-
-fn table_of(setup: &Setup<'_>) -> Table {
-    setup.table.unwrap_or_else(|| Table::of(setup.scheduler.policy))
 }
 
 /// Whether nothing but jobs takes time, and all the time they ask for.
 fn is_ideal(setup: &Setup<'_>) -> bool {
-    !table_of(setup).counts_use()
+    !counts_use(setup)
         && !Kernel::is_needed(setup)
         && !BackgroundWork::is_needed(setup)
         && !setup.costs.has_cold_caches()
@@ -170,7 +168,6 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     fn new(setup: &Setup<'_>, observer: &'a mut O) -> Result<Self> {
         let scale = work_scale(setup)?;
         check_work(setup, scale)?;
-        let table = table_of(setup);
         let index_of = |number: u32| {
             let cores = setup.platform.cores();
             cores
@@ -202,10 +199,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                 cpus[cpu as usize].cell = number;
                 cpus[cpu as usize].local = index_u32(local);
             }
-            let config = config_of(setup, cores.len());
-            let parameters = parameters(setup, &members, changes);
             cells.push(CellState {
-                instance: Instance::new(table, config, &parameters, &sockets(setup, &own)),
+                instance: instance_of(setup, (&own, &members))?,
                 cpus: cores,
                 standing: vec![Standing::Free; if changes { members.len() } else { 0 }],
                 timer_is_coming: false,
@@ -250,8 +245,9 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             decided: 0,
             budget_mode: setup.budget_mode,
             dedicated,
-            has_steps: table.has_steps(),
-            counts_use: table.counts_use(),
+            has_steps: table_of(setup).is_some_and(Table::has_steps),
+            counts_use: counts_use(setup),
+            has_prototypes: setup.scheduler.policy.prototype().is_some(),
             scale,
             tick: if setup.at_ticks { setup.background.tick.as_ns() } else { 0 },
             watch: Watch::new(setup, O::EVENTS),
@@ -323,7 +319,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         !IDEAL && (self.counts_use || self.budget_mode != BudgetMode::Off)
     }
 
-    fn run(mut self, interrupt: &AtomicBool) -> Ended {
+    fn run(mut self, interrupt: &AtomicBool) -> Result<Ended> {
         self.await_first_jobs();
         let mut instants = 0u32;
         loop {
@@ -335,18 +331,28 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             instants = instants.wrapping_add(1);
             if instants.is_multiple_of(4096) && interrupt.load(Ordering::Relaxed) {
                 let at_ns = self.now_ns;
-                return Ended {
-                    at_ns,
-                    interrupted: true,
-                    background: self.finish(at_ns),
-                    changes: self.changed(),
-                };
+                return Ok(self.end(at_ns, true));
             }
             self.now_ns = time;
             self.instant();
+            if !IDEAL && self.has_prototypes {
+                self.check_prototypes()?;
+            }
         }
         let at_ns = self.horizon_ns;
-        Ended { at_ns, interrupted: false, background: self.finish(at_ns), changes: self.changed() }
+        Ok(self.end(at_ns, false))
+    }
+
+    fn end(mut self, at_ns: u64, interrupted: bool) -> Ended {
+        Ended { at_ns, interrupted, background: self.finish(at_ns), changes: self.changed() }
+    }
+
+    /// Whether all prototypes have chosen what can be.
+    fn check_prototypes(&self) -> Result<()> {
+        match self.cells.iter().find_map(|cell| cell.instance.failure()) {
+            None => Ok(()),
+            Some(failure) => Err(failure.clone().context(format!("at {}", Duration::from_ns(self.now_ns)))),
+        }
     }
 
     fn changed(&mut self) -> Vec<Changed> {

@@ -3,11 +3,39 @@
 use super::index_u32;
 use crate::costs::COST_MAX;
 use crate::setup::Setup;
-use laxity_model::{CpuList, Diagnostic, PriorityRule, Result, gcd};
-use laxity_policy::{Config, TaskParameters};
+use laxity_model::{Cell, CpuList, Diagnostic, Policy, PriorityRule, Result, gcd};
+use laxity_policy::{Config, Instance, MemberNames, Table, TaskParameters};
+
+/// The policy's entry points. A prototype has its own, which have one step and count use.
+pub(super) fn table_of(setup: &Setup<'_>) -> Option<Table> {
+    match setup.scheduler.policy {
+        Policy::Prototype(_) => None,
+        policy => Some(setup.table.unwrap_or_else(|| Table::of(policy))),
+    }
+}
+
+/// Whether the policy looks at what jobs have used in any case.
+pub(super) fn counts_use(setup: &Setup<'_>) -> bool {
+    table_of(setup).is_none_or(Table::counts_use)
+}
+
+/// The scheduler of a cell of these CPUs and tasks.
+pub(super) fn instance_of(setup: &Setup<'_>, (own, members): (&CpuList, &[usize])) -> Result<Instance> {
+    let config = config_of(setup, own.len());
+    let parameters = parameters(setup, members, !setup.changes.list.is_empty());
+    let Some(prototype) = setup.scheduler.policy.prototype() else {
+        let table = table_of(setup).expect("it is of policy/");
+        return Ok(Instance::new(table, config, &parameters, &sockets(setup, own)));
+    };
+    let tasks = members.iter().map(|&task| setup.set.tasks()[task].name.clone()).collect();
+    let names = MemberNames { tasks, cpus: own.iter().collect() };
+    let begin = setup.prototypes.get(prototype)?;
+    let begun = begin(setup.set, &Cell::new(own.clone(), members.to_vec()))?;
+    Ok(Instance::of_prototype((begun, names), config, &parameters))
+}
 
 /// How a cell's scheduler is set up.
-pub(super) fn config_of(setup: &Setup<'_>, cpus: usize) -> Config {
+fn config_of(setup: &Setup<'_>, cpus: usize) -> Config {
     Config {
         cpus: index_u32(cpus),
         fixed_priorities: setup.scheduler.rule != PriorityRule::EarliestDeadlineFirst,
@@ -20,7 +48,7 @@ pub(super) fn config_of(setup: &Setup<'_>, cpus: usize) -> Config {
 
 /// The socket of each of the cell's CPUs, numbered from 0 within the cell: its NUMA node, or where none are known its
 /// cluster.
-pub(super) fn sockets(setup: &Setup<'_>, cores: &CpuList) -> Vec<u32> {
+fn sockets(setup: &Setup<'_>, cores: &CpuList) -> Vec<u32> {
     let nodes = setup.platform.numa_nodes();
     let socket_of = |cpu: u32| match nodes.is_empty() {
         true => setup.platform.clusters().iter().position(|cluster| cluster.contains(cpu)),

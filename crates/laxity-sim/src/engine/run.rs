@@ -303,11 +303,15 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.cpus[cpu as usize].decided = NONE;
             return;
         }
-        if self.counts_use() {
+        let cell = self.cpus[cpu as usize].cell;
+        if !IDEAL && self.has_prototypes && self.cells[cell as usize].instance.is_to_choose() {
+            for place in 0..self.cells[cell as usize].cpus.len() {
+                self.account(self.cells[cell as usize].cpus[place] as usize);
+            }
+        } else if self.counts_use() {
             self.account(cpu as usize);
         }
         let core = &mut self.cpus[cpu as usize];
-        let cell = core.cell;
         let state = &mut self.cells[cell as usize];
         let task = state.reschedule(core.local, self.now_ns);
         core.decided = task;

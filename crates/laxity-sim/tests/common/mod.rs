@@ -222,6 +222,8 @@ pub fn definition_on(case: &Case, scheduler: PolicyScheduler, platform: &Platfor
         Definition::clustered(case.set.clone(), platform, scheduler.rule, clusters, case.duration)
             .expect("a valid definition");
     let definition = if scheduler.policy.minds_laxity() { definition.with_laxities() } else { definition };
+    let is_free = scheduler.policy.prototype().is_some_and(|prototype| !prototype.claims_order());
+    let definition = if is_free { definition.with_free_order() } else { definition };
     definition
         .with_budgets(case.budget_mode)
         .with_batching(case.batching)

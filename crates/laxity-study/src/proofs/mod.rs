@@ -70,6 +70,11 @@ impl Proofs {
         Ok(Proofs { steps, processors, cluster, guarantees, curves, series })
     }
 
+    /// Whether a series is judged by this test.
+    pub(crate) fn names_test(&self, name: &str) -> bool {
+        self.series.iter().any(|series| series.tests.iter().any(|test| test.info().name == name))
+    }
+
     /// What can only be seen with all parts together: every curve has processors, every point has task sets.
     pub(crate) fn check(&self, outline: &Outline) -> Result<()> {
         for value in outline.ends() {

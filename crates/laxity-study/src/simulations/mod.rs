@@ -21,9 +21,11 @@ use crate::file::StudyFile;
 use crate::journal::Point;
 use crate::metric::Metric;
 use crate::outline::{Outline, checked_processors};
+use crate::own::Own;
 use crate::sampler::NEVER;
 use curve::curves;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, ShippedPlatform, read_platform};
+use laxity_sim::Prototypes;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -51,6 +53,8 @@ pub struct Simulations {
     pub demand: Demand,
     /// What is beside the real-time tasks.
     pub mixed: Mixed,
+    /// The prototypes that curves may name.
+    pub prototypes: Prototypes,
 }
 
 impl Simulations {
@@ -59,7 +63,7 @@ impl Simulations {
         file: &StudyFile,
         axis: &Axis,
         platform: Option<Platform>,
-        beside: &Path,
+        (beside, own): (&Path, &Own),
     ) -> Result<Simulations> {
         if axis.refinement.is_some() {
             return Err(Diagnostic::usage("axis: a study by simulation is not refined")
@@ -76,6 +80,7 @@ impl Simulations {
             duration: time("duration", duration, false)?,
             grace: file.grace.as_deref().map(|text| time("grace", text, true)).transpose()?,
             mixed: Mixed::of(&file.ordinary, axis)?,
+            prototypes: own.prototypes.clone(),
             demand: demand(file.demand.as_ref().map(|written| written.0.as_str()), axis.variable)?,
         })
     }
@@ -88,6 +93,13 @@ impl Simulations {
             }
         }
         Ok(())
+    }
+
+    /// Whether a curve is of this prototype.
+    pub(crate) fn names_prototype(&self, name: &str) -> bool {
+        let named =
+            |curve: &SimulatedCurve| curve.scheduler.policy.prototype().is_some_and(|it| it.name() == name);
+        self.curves.iter().any(named)
     }
 
     /// The machine at a value of the axis.

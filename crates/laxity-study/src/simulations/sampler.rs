@@ -148,6 +148,7 @@ impl<'a> SimulationSampler<'a> {
             servers: &self.servers,
             reserve: self.simulations.mixed.reserve,
             at_ticks: self.simulations.mixed.at_ticks,
+            prototypes: &self.simulations.prototypes,
             ..setup
         }
     }

@@ -45,5 +45,5 @@ fn read(file: &Path, changes: Changes) -> Result<Study> {
         return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.shown()))
             .hint(format!("{}, or name a study's file", names.hint(&word))));
     }
-    Study::read_with(&shipped::located(file), changes, &within::tests())
+    Study::read_with(&shipped::located(file), changes, &within::own())
 }
