@@ -2,8 +2,8 @@
 
 use crate::action::Action;
 use crate::locks::Locks;
-use crate::prototype::{self, Prototyped};
-use crate::{MemberNames, NONE, Prototype, Table, ffi};
+use crate::prototype::{self, Named, Prototyped};
+use crate::{NONE, Table, ffi};
 use laxity_model::{BudgetMode, Diagnostic};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -101,17 +101,13 @@ impl Instance {
 
     /// The same of a prototype, with what its tasks and CPUs are called in messages. It knows neither budgets nor a dedicated CPU: the
     /// host calls none of exhaust, suspend, resume and enter.
-    pub fn of_prototype(
-        prototype: (Box<dyn Prototype>, MemberNames),
-        config: Config,
-        tasks: &[TaskParameters],
-    ) -> Instance {
+    pub fn of_prototype(prototype: Named, config: Config, tasks: &[TaskParameters]) -> Instance {
         let sockets = vec![0; config.cpus as usize];
         Self::laid_out((Table::prototypes(), Some(prototype)), config, tasks, &sockets)
     }
 
     fn laid_out(
-        (table, prototype): (Table, Option<(Box<dyn Prototype>, MemberNames)>),
+        (table, prototype): (Table, Option<Named>),
         config: Config,
         tasks: &[TaskParameters],
         sockets: &[u32],
@@ -128,8 +124,8 @@ impl Instance {
             retries_max: config.retries_max,
             sockets: sockets.iter().max().map_or(1, |last| last + 1),
         };
-        // SAFETY: reads the configuration only.
         let size = match prototype {
+            // SAFETY: reads the configuration only.
             None => unsafe { ffi::lx_policy_size(&raw const c_config) },
             Some(_) => prototype::offset(&c_config) + size_of::<Box<Prototyped>>(),
         };

@@ -61,6 +61,9 @@ pub struct MemberNames {
     pub cpus: Vec<u32>,
 }
 
+/// A prototype, and what its members are called.
+pub type Named = (Box<dyn Prototype>, MemberNames);
+
 impl MemberNames {
     fn task(&self, task: u32) -> String {
         self.tasks.get(task as usize).map_or_else(|| task.to_string(), |name| format!("`{name}`"))
@@ -129,10 +132,7 @@ pub(crate) static ENTRIES: Entries = Entries(ffi::lx_policy {
 });
 
 impl Prototyped {
-    pub fn new(
-        (prototype, names): (Box<dyn Prototype>, MemberNames),
-        (tasks, cpus): (usize, usize),
-    ) -> Box<Prototyped> {
+    pub fn new((prototype, names): Named, (tasks, cpus): (usize, usize)) -> Box<Prototyped> {
         Box::new(Prototyped {
             prototype,
             names,
@@ -170,7 +170,7 @@ impl Of<'_> {
     /// `state` is the state of an instance of a prototype, and nothing else has it now.
     unsafe fn entry<'a>(state: *mut ffi::lx_state) -> Of<'a> {
         // SAFETY: the caller's promise; what is behind the state was put there when the instance was made.
-        let of = unsafe { Of { own: &mut **place(state), state: &mut *state } };
+        let of = unsafe { Of { own: &mut *place(state), state: &mut *state } };
         of.state.actions = 0;
         of
     }

@@ -9,6 +9,7 @@ mod own;
 mod own_tests;
 mod progress;
 mod prototypes;
+mod raised;
 mod set_tables;
 mod sets;
 mod studies;

@@ -2,32 +2,16 @@
 
 use crate::own_tests::OwnTest;
 use crate::prototypes::Prototype;
+use crate::raised::Raised;
 use laxity_model::{Diagnostic, Result};
 use laxity_program::call::{Own, Stop};
 use pyo3::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A test or a prototype.
 #[derive(FromPyObject)]
 pub enum OneOfOwn<'py> {
     Test(Bound<'py, OwnTest>),
     Prototype(Bound<'py, Prototype>),
-}
-
-/// What functions of Python have raised first in a call.
-#[derive(Clone, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    /// Keeps it, if it is the first.
-    pub fn keep(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    /// Takes it.
-    pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
 }
 
 /// What commands are given of it: what raises in a call ends that call.

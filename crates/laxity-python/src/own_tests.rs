@@ -1,6 +1,6 @@
 //! Schedulability tests that are functions of Python, beside those of the catalogue.
 
-use crate::own::Raised;
+use crate::raised::Raised;
 use laxity_analysis::{
     Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
 };

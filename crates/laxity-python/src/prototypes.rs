@@ -1,6 +1,6 @@
 //! Scheduling policies that are functions of Python, to be simulated.
 
-use crate::own::Raised;
+use crate::raised::Raised;
 use laxity_model::{Cell, Diagnostic, PolicyScheduler, TaskSet};
 use laxity_policy::{Choice, PendingJob};
 use laxity_sim::Begin;

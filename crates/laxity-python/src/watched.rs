@@ -1,7 +1,8 @@
 //! Long work on a thread of its own, while the thread of Python shows progress and listens to Ctrl-C.
 
-use crate::own::{OneOfOwn, Raised, own_of_call};
+use crate::own::{OneOfOwn, own_of_call};
 use crate::progress::{Relay, StepState, Told};
+use crate::raised::Raised;
 use laxity_model::Result;
 use laxity_program::call::{Given, Stop};
 use pyo3::exceptions::PyRuntimeError;
