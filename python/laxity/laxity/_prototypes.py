@@ -110,7 +110,8 @@ def begin(
     choose: PolicyFunction = policy
     if inspect.isclass(policy):
         sporadic = [SporadicTask(wcet, deadline, period, 0) for _, wcet, deadline, period in tasks]
-        choose = policy(sporadic, tuple(cpus)).choose
+        made: Any = policy
+        choose = made(sporadic, tuple(cpus)).choose
     numbers = {name: number for number, (name, *_) in enumerate(tasks)}
     places = {cpu: number for number, cpu in enumerate(cpus)}
 
