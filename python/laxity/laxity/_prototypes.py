@@ -75,10 +75,11 @@ def prototype(
     """A scheduling policy of your own, to be simulated beside laxity's: `laxity.simulate(sets, scheduler=[mine, "edf-bh"])`, and
     in studies by simulation `laxity.study(..., prototypes=[mine])`, whose curves name it `prototype:NAME`.
 
-    It is slow, some hundred times slower than laxity's own (54,000 decisions a second measured), and simulations take turns. What it leaves is what laxity's own
-    policies leave: jobs, events, metrics, misses, a results directory, a Gantt chart. With `verify` the oracles check all that
-    holds under any policy (each job runs as long as it asks for, on one CPU at a time, in turn, where it may) and, if it claims
-    an order, that the jobs that go first by it run. It is simulated without costs of the kernel, budgets or a reserve.
+    It is slow, some hundred times slower than laxity's own (54,000 decisions a second measured), and simulations take
+    turns. What it leaves is what laxity's own policies leave: jobs, events, metrics, misses, a results directory, a
+    Gantt chart. With `verify` the oracles check all that holds under any policy (each job runs as long as it asks
+    for, on one CPU at a time, in turn, where it may) and, if it claims an order, that the jobs that go first by it
+    run. It is simulated without costs of the kernel, budgets or a reserve.
 
     Args:
         name: In lower case. A study's directory knows a policy by its name and its source: points of one that has changed do
