@@ -59,11 +59,8 @@ impl Policy {
 
     /// All policies of `policy/`, the general ones first.
     pub fn all() -> impl Iterator<Item = Policy> {
-        let is_first = |place: usize| {
-            let policy = Policy::SINGLE[place].policy;
-            (Policy::SINGLE[..place].iter().all(|other| other.policy != policy)).then_some(policy)
-        };
-        Policy::GENERAL.iter().copied().chain((0..Policy::SINGLE.len()).filter_map(is_first))
+        let scopes = Policy::SINGLE.chunk_by(|one, next| one.policy == next.policy);
+        Policy::GENERAL.iter().copied().chain(scopes.map(|of_one| of_one[0].policy))
     }
 
     /// What was written elsewhere, if it was.
@@ -222,6 +219,21 @@ impl From<Scheduler> for PolicyScheduler {
 }
 
 impl PolicyScheduler {
+    /// Itself, where it is to be run.
+    ///
+    /// # Errors
+    ///
+    /// A prototype.
+    pub fn run_for_real(self) -> Result<Self> {
+        match self.policy.prototype() {
+            Some(prototype) => {
+                Err(Diagnostic::usage(format!("`{prototype}` is a prototype: it can be simulated, not run"))
+                    .hint("a policy that runs in the kernel is a file of policy/ (docs/how-to/extend.md)"))
+            }
+            None => Ok(self),
+        }
+    }
+
     /// One line on what it is.
     pub fn description(self) -> String {
         format!("{}, {}: {}", self.rule.description(), self.scope.description(), self.policy.description())
@@ -256,31 +268,31 @@ impl FromStr for PolicyScheduler {
             return Ok(single);
         }
         let (name, rule) = wanted.split_once(':').unwrap_or((&wanted, "edf"));
-        let before = [("", Scope::Global), ("c-", Scope::Clustered), ("p-", Scope::Partitioned)];
-        if let Some(&(_, scope)) =
-            before.iter().find(|(prefix, _)| name.strip_prefix(prefix) == Some(PROTOTYPE))
-        {
+        if let Some((scope, ())) = scoped(name, |name| (name == PROTOTYPE).then_some(())) {
             let (prototype, rule) = Prototype::read(wanted.split_once(':').map_or("", |(_, behind)| behind))?;
             return Ok(PolicyScheduler { policy: Policy::Prototype(prototype), scope, rule });
         }
         let named = |name: &str| Policy::GENERAL.iter().copied().find(|policy| policy.name() == name);
-        let scoped = [Scope::Clustered, Scope::Partitioned]
-            .into_iter()
-            .find_map(|scope| Some((scope, named(name.strip_prefix(scope.prefix())?)?)));
-        let (scope, policy) =
-            named(name).map(|policy| (Scope::Global, policy)).or(scoped).ok_or_else(|| {
-                // A scheduler of Linux, whose rule is in its name already.
-                let linux = Scheduler::ALL.into_iter().find(|linux| linux.name() == name);
-                linux
-                    .filter(|_| wanted.contains(':'))
-                    .map_or_else(|| unknown(text), |linux| already(text, linux, rule))
-            })?;
+        let (scope, policy) = scoped(name, named).ok_or_else(|| {
+            // A scheduler of Linux, whose rule is in its name already.
+            let linux = Scheduler::ALL.into_iter().find(|linux| linux.name() == name);
+            linux
+                .filter(|_| wanted.contains(':'))
+                .map_or_else(|| unknown(text), |linux| already(text, linux, rule))
+        })?;
         let rule = PriorityRule::ALL.into_iter().find(|known| known.name() == rule).ok_or_else(|| {
             Diagnostic::usage(format!("scheduler `{text}`: priority rule `{rule}` is not known"))
                 .hint("write `:rm`, `:dm` or `:fp` behind the name, or nothing for EDF")
         })?;
         Ok(PolicyScheduler { policy, scope, rule })
     }
+}
+
+/// What is named, perhaps behind the prefix of a scope.
+fn scoped<T>(name: &str, named: impl Fn(&str) -> Option<T>) -> Option<(Scope, T)> {
+    let behind = |scope: Scope| Some((scope, named(name.strip_prefix(scope.prefix())?)?));
+    let global = named(name).map(|it| (Scope::Global, it));
+    global.or_else(|| [Scope::Clustered, Scope::Partitioned].into_iter().find_map(behind))
 }
 
 /// What is asked of a model that there is not.

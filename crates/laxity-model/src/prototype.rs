@@ -48,12 +48,6 @@ impl Prototype {
         Ok((Prototype::new(name, claim.is_some())?, rule))
     }
 
-    /// What is said where it is to be run.
-    pub fn cannot_run(self) -> Diagnostic {
-        Diagnostic::usage(format!("`{self}` is a prototype: it can be simulated, not run"))
-            .hint("a policy that runs in the kernel is a file of policy/ (docs/how-to/extend.md)")
-    }
-
     /// Its name.
     pub fn name(self) -> &'static str {
         self.name

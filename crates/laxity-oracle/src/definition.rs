@@ -12,16 +12,17 @@
 //! 3. A task's jobs run one after the other, in the order of their releases.
 
 mod clusters;
+mod defined;
 
 pub use clusters::Cluster;
 
 use crate::Transitions;
 use clusters::{check_cpus, clusters_of, membership};
+use defined::Defined;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    AnyScheduler, BudgetMode, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, Interference,
-    LinuxScheduler, OnMiss, Platform, PolicyScheduler, PriorityRule, Reserve, Result, Scheduler, Scope,
-    Speed, Task, TaskKind, TaskSet, scheduler_of,
+    BudgetMode, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, Interference, OnMiss, Platform,
+    PriorityRule, Reserve, Result, Scope, Speed, Task, TaskKind, TaskSet,
 };
 use laxity_trace::{Host, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -412,52 +413,6 @@ impl Definition {
             None => Vec::new(),
         };
         self.set.tasks().iter().enumerate().map(of_task).collect()
-    }
-}
-
-/// What the name of a run's scheduler says.
-struct Defined {
-    scope: Scope,
-    rule: PriorityRule,
-    dedicates_a_core: bool,
-    /// All are equals.
-    takes_turns: bool,
-    /// One without laxity goes first.
-    minds_laxity: bool,
-    /// A prototype that does not say by what it goes.
-    claims_no_order: bool,
-    /// Tasks share the priorities that Linux has.
-    by_the_kernel: bool,
-}
-
-impl Defined {
-    fn of(run: &Run) -> Result<Self> {
-        let name = scheduler_of(&run.scheduler).0;
-        let any: AnyScheduler = name.parse()?;
-        let linux = match &any {
-            AnyScheduler::Linux(linux) => Some(linux),
-            AnyScheduler::Policy(_) => None,
-        };
-        if let Some(why) = linux.and_then(LinuxScheduler::undefined) {
-            return Err(Diagnostic::usage(format!(
-                "run {} under `{}` is not verified: {why}",
-                run.id, run.scheduler
-            ))
-            .hint("verify a run under another scheduler"));
-        }
-        let rule = linux.and_then(LinuxScheduler::rule).or(any.policy().map(|policy| policy.rule));
-        Ok(Defined {
-            scope: any.scope(),
-            rule: rule.unwrap_or(PriorityRule::Given),
-            dedicates_a_core: any.model().is_ok_and(|model: PolicyScheduler| model.policy.dedicates_a_core()),
-            takes_turns: rule.is_none(),
-            minds_laxity: any.policy().is_some_and(|own| own.policy.minds_laxity()),
-            claims_no_order: any
-                .policy()
-                .and_then(|own| own.policy.prototype())
-                .is_some_and(|prototype| !prototype.claims_order()),
-            by_the_kernel: run.host == Host::Linux && name.parse::<Scheduler>().is_ok(),
-        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which C functions a policy is.
 
 use crate::ffi;
+use crate::prototype::ENTRIES;
 use laxity_model::Policy;
 
 /// The entry points of one policy.
@@ -10,12 +11,15 @@ pub struct Table(&'static ffi::lx_policy);
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 impl Table {
-    /// The table of a policy.
+    /// The table of a policy; all prototypes have one ([`crate::Instance::of_prototype`]).
     ///
     /// # Panics
     ///
     /// `policy/policies.h` does not list it.
     pub fn of(policy: Policy) -> Table {
+        if policy.prototype().is_some() {
+            return Table::prototypes();
+        }
         Table::all()
             .find(|table| table.name() == policy.source_name())
             .unwrap_or_else(|| panic!("policy/policies.h does not list {policy}"))
@@ -27,9 +31,9 @@ impl Table {
         tables().into_iter().map(|(_, table)| unsafe { Table::from_raw(table) })
     }
 
-    /// The entry points of all prototypes ([`crate::Instance::of_prototype`]).
+    /// The table of all prototypes.
     pub(crate) fn prototypes() -> Table {
-        Table(&crate::prototype::ENTRIES.0)
+        Table(&ENTRIES.0)
     }
 
     /// The policy's name in C.

@@ -9,12 +9,12 @@ from types import CodeType
 from typing import Any
 
 
-def version_of(policy: Any) -> str:
+def version_of(it: Any) -> str:
     """What tells one version of a function or class from another: its source, or its code where that is not known."""
     try:
-        text = inspect.getsource(policy).encode()
+        text = inspect.getsource(it).encode()
     except (OSError, TypeError):
-        text = b"".join(code_of(policy)) or type(policy).__qualname__.encode()
+        text = b"".join(code_of(it)) or type(it).__qualname__.encode()
     return hashlib.sha256(text).hexdigest()[:16]
 
 

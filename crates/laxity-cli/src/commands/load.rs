@@ -113,16 +113,12 @@ fn policy(text: &str) -> std::result::Result<PolicyScheduler, String> {
              as a policy; g-edf among the schedulers of `laxity run` is the kernel's",
             linux.linux_policy()
         )),
-        Err(_) => text.parse().and_then(runs).map_err(|error: Diagnostic| {
+        Err(_) => text.parse().and_then(PolicyScheduler::run_for_real).map_err(|error: Diagnostic| {
             let unknown = error.message.ends_with("is not known") && !text.contains(':');
             let own: Vec<&str> = Policy::all().map(Policy::name).collect();
             worded(if unknown { Names::of("policy", &own).unknown(text) } else { error })
         }),
     }
-}
-
-fn runs(scheduler: PolicyScheduler) -> Result<PolicyScheduler> {
-    scheduler.policy.prototype().map_or(Ok(scheduler), |prototype| Err(prototype.cannot_run()))
 }
 
 pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {

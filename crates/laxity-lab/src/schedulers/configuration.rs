@@ -45,10 +45,8 @@ impl Configuration {
     /// It is not known, or a prototype.
     pub fn run_for_real(text: &str) -> Result<Configuration> {
         let configuration: Configuration = text.parse()?;
-        match configuration.policy().and_then(|own| own.policy.prototype()) {
-            Some(prototype) => Err(prototype.cannot_run()),
-            None => Ok(configuration),
-        }
+        configuration.policy().map(PolicyScheduler::run_for_real).transpose()?;
+        Ok(configuration)
     }
 
     /// One of Linux.

@@ -22,6 +22,7 @@ mod masks;
 mod ordinary;
 mod prepare;
 mod progress;
+mod prototypes;
 mod queues;
 mod run;
 mod servers;
@@ -40,10 +41,10 @@ use interference::Interferences;
 use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
-use laxity_model::{BudgetMode, CpuList, Duration, OnMiss, Result};
-use laxity_policy::{Action, Instance, NONE, Standing, Table};
+use laxity_model::{BudgetMode, CpuList, OnMiss, Result};
+use laxity_policy::{Action, Instance, NONE, Standing};
 use laxity_trace::{Event, EventKind, JobOutcome};
-use prepare::{check_work, counts_use, instance_of, table_of, work_scale};
+use prepare::{check_work, instance_of, table_of, work_scale};
 use std::sync::atomic::{AtomicBool, Ordering};
 use task::TaskState;
 use watch::Watch;
@@ -154,7 +155,7 @@ pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &At
 
 /// Whether nothing but jobs takes time, and all the time they ask for.
 fn is_ideal(setup: &Setup<'_>) -> bool {
-    !counts_use(setup)
+    !table_of(setup).counts_use()
         && !Kernel::is_needed(setup)
         && !BackgroundWork::is_needed(setup)
         && !setup.costs.has_cold_caches()
@@ -168,6 +169,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     fn new(setup: &Setup<'_>, observer: &'a mut O) -> Result<Self> {
         let scale = work_scale(setup)?;
         check_work(setup, scale)?;
+        let table = table_of(setup);
         let index_of = |number: u32| {
             let cores = setup.platform.cores();
             cores
@@ -245,8 +247,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             decided: 0,
             budget_mode: setup.budget_mode,
             dedicated,
-            has_steps: table_of(setup).is_some_and(Table::has_steps),
-            counts_use: counts_use(setup),
+            has_steps: table.has_steps(),
+            counts_use: table.counts_use(),
             has_prototypes: setup.scheduler.policy.prototype().is_some(),
             scale,
             tick: if setup.at_ticks { setup.background.tick.as_ns() } else { 0 },
@@ -345,14 +347,6 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
 
     fn end(mut self, at_ns: u64, interrupted: bool) -> Ended {
         Ended { at_ns, interrupted, background: self.finish(at_ns), changes: self.changed() }
-    }
-
-    /// Whether all prototypes have chosen what can be.
-    fn check_prototypes(&self) -> Result<()> {
-        match self.cells.iter().find_map(|cell| cell.instance.failure()) {
-            None => Ok(()),
-            Some(failure) => Err(failure.clone().context(format!("at {}", Duration::from_ns(self.now_ns)))),
-        }
     }
 
     fn changed(&mut self) -> Vec<Changed> {

@@ -3,20 +3,12 @@
 use super::index_u32;
 use crate::costs::COST_MAX;
 use crate::setup::Setup;
-use laxity_model::{Cell, CpuList, Diagnostic, Policy, PriorityRule, Result, gcd};
+use laxity_model::{Cell, CpuList, Diagnostic, PriorityRule, Result, gcd};
 use laxity_policy::{Config, Instance, MemberNames, Table, TaskParameters};
 
-/// The policy's entry points. A prototype has its own, which have one step and count use.
-pub(super) fn table_of(setup: &Setup<'_>) -> Option<Table> {
-    match setup.scheduler.policy {
-        Policy::Prototype(_) => None,
-        policy => Some(setup.table.unwrap_or_else(|| Table::of(policy))),
-    }
-}
-
-/// Whether the policy looks at what jobs have used in any case.
-pub(super) fn counts_use(setup: &Setup<'_>) -> bool {
-    table_of(setup).is_none_or(Table::counts_use)
+/// The policy's entry points.
+pub(super) fn table_of(setup: &Setup<'_>) -> Table {
+    setup.table.unwrap_or_else(|| Table::of(setup.scheduler.policy))
 }
 
 /// The scheduler of a cell of these CPUs and tasks.
@@ -24,8 +16,7 @@ pub(super) fn instance_of(setup: &Setup<'_>, (own, members): (&CpuList, &[usize]
     let config = config_of(setup, own.len());
     let parameters = parameters(setup, members, !setup.changes.list.is_empty());
     let Some(prototype) = setup.scheduler.policy.prototype() else {
-        let table = table_of(setup).expect("it is of policy/");
-        return Ok(Instance::new(table, config, &parameters, &sockets(setup, own)));
+        return Ok(Instance::new(table_of(setup), config, &parameters, &sockets(setup, own)));
     };
     let tasks = members.iter().map(|&task| setup.set.tasks()[task].name.clone()).collect();
     let names = MemberNames { tasks, cpus: own.iter().collect() };

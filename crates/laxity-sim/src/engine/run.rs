@@ -304,10 +304,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return;
         }
         let cell = self.cpus[cpu as usize].cell;
-        if !IDEAL && self.has_prototypes && self.cells[cell as usize].instance.is_to_choose() {
-            for place in 0..self.cells[cell as usize].cpus.len() {
-                self.account(self.cells[cell as usize].cpus[place] as usize);
-            }
+        if !IDEAL && self.has_prototypes {
+            self.account_before_choice(cell as usize);
         } else if self.counts_use() {
             self.account(cpu as usize);
         }
