@@ -13,10 +13,6 @@ pub fn places(
     names: &MemberNames,
 ) -> Result<BTreeMap<u32, u32>> {
     let wrong = |what: String, rule: &str| Diagnostic::usage(what).hint(rule.to_owned());
-    if choice.run.len() > cpus.len() {
-        let what = format!("{} jobs were chosen for {} CPUs", choice.run.len(), cpus.len());
-        return Err(wrong(what, "choose at most as many jobs as there are CPUs"));
-    }
     let mut places: BTreeMap<u32, u32> = BTreeMap::new();
     let mut free: BTreeSet<u32> = cpus.iter().copied().collect();
     let (mut chosen, mut anywhere) = (BTreeSet::new(), Vec::new());
@@ -45,6 +41,10 @@ pub fn places(
                 }
             },
         }
+    }
+    if choice.run.len() > cpus.len() {
+        let what = format!("{} jobs were chosen for {} CPUs", choice.run.len(), cpus.len());
+        return Err(wrong(what, "choose at most as many jobs as there are CPUs"));
     }
     anywhere.retain(|&(task, runs_on)| match runs_on.filter(|cpu| free.remove(cpu)) {
         Some(cpu) => places.insert(cpu, task).is_some(),
