@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::bystanders::Bystanders;
-use crate::channel::{Channel, readable};
+use crate::channel::{Channel, news_of};
 use crate::guardian::GUARDIAN_COMMAND;
 use crate::memory::check_memory;
 use crate::messages::{End, FromGuardian, RecordingEnd, ToGuardian};
@@ -319,9 +319,7 @@ impl Guardian {
                 // Should it be gone, its closed connection tells us below.
                 let _ = self.channel.send(&ToGuardian::Stop);
             }
-            let news = self.channel.has_buffered()
-                || readable(&[self.channel.as_fd()], LOOK_EVERY_MS).is_ok_and(|news| news[0]);
-            if news {
+            if news_of(&[&self.channel], LOOK_EVERY_MS).is_ok_and(|news| news[0]) {
                 match self.channel.receive::<FromGuardian>() {
                     Ok(Some(FromGuardian::Released { .. })) => crate::fault::point("released"),
                     Ok(Some(FromGuardian::Ended(end))) => return Ok(end),

@@ -14,7 +14,7 @@ mod quieting;
 mod recorder;
 
 use crate::busy::Busy;
-use crate::channel::{Channel, readable};
+use crate::channel::{Awaited, Channel, news_of};
 use crate::clock::monotonic_ns;
 use crate::cpuset::{self, Hierarchy};
 use crate::foreign::Foreign;
@@ -33,7 +33,7 @@ use policy::Attached;
 use recorder::Recorder;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
@@ -220,7 +220,7 @@ impl Guardian {
 
     /// Whether the program or a signal has asked for the end meanwhile.
     fn look_for_orders(&mut self) {
-        let news = readable(&[self.program.as_fd(), self.signals.as_fd()], 0).unwrap_or_default();
+        let news = news_of(&[&self.program, &self.signals], 0).unwrap_or_default();
         self.take_orders(&news);
     }
 
@@ -431,14 +431,14 @@ impl Guardian {
     fn poll(&mut self, timeout_ms: u64) -> Vec<usize> {
         let present: Vec<usize> =
             (0..self.workers.len()).filter(|&number| !self.workers[number].gone).collect();
-        let mut fds = vec![self.program.as_fd(), self.signals.as_fd()];
-        fds.extend(present.iter().map(|&number| self.workers[number].channel.as_fd()));
+        let mut awaited: Vec<&dyn Awaited> = vec![&self.program, &self.signals];
+        awaited.extend(present.iter().map(|&number| &self.workers[number].channel as &dyn Awaited));
         let most_ms = match &self.recorder {
             Some(recorder) => recorder.wait_ms(),
             None if self.attached.is_some() || self.foreign.is_some() => LOOK_AT_POLICY_MS,
             None => timeout_ms,
         };
-        let news = readable(&fds, timeout_ms.min(most_ms)).unwrap_or_else(|_| vec![false; fds.len()]);
+        let news = news_of(&awaited, timeout_ms.min(most_ms)).unwrap_or_else(|_| vec![false; awaited.len()]);
         if let Some(recorder) = &mut self.recorder {
             recorder.drain();
         }
