@@ -126,7 +126,8 @@ fn conduct_with<S: Sampler>(
 
 /// Judges a shard of the sets of all points that are to be looked at next, which follow from the points that the study's directory has,
 /// and keeps what they come to in the shard's own directory beneath it ([`shard_directory`]); it goes on with what is there. [`merge`]
-/// adds the shards up. Gives what the shard has of those points, and whether these are all that it has to judge by now.
+/// adds the shards up, if they are of one laxity: `version`. Gives what the shard has of those points, and whether these are all that it
+/// has to judge by now.
 ///
 /// # Errors
 ///
@@ -136,20 +137,22 @@ fn conduct_with<S: Sampler>(
 /// [`merge`]: crate::merge
 pub fn compute_shard<P: Planned>(
     planned: &P,
-    shard: Shard,
+    (shard, version): (Shard, &str),
     directory: &Path,
     threads: usize,
     stop: &'static AtomicBool,
     progress: &Progress,
 ) -> Result<ComputedPoints> {
     let described = (planned.study(), &planned.description());
-    shard_with(described, shard, directory, (threads, stop, progress), |point| planned.sampler(point, stop))
+    shard_with(described, (shard, version), directory, (threads, stop, progress), |point| {
+        planned.sampler(point, stop)
+    })
 }
 
 /// The same with any samplers.
 fn shard_with<S: Sampler>(
     (study, description): (&Study, &Value),
-    shard: Shard,
+    (shard, version): (Shard, &str),
     directory: &Path,
     (threads, stop, progress): (usize, &AtomicBool, &Progress),
     sampler: impl Fn(Point) -> Result<S> + Sync,
@@ -159,7 +162,7 @@ fn shard_with<S: Sampler>(
     let known = Journal::points(directory, description, |_, tally| study.is_whole(tally))?;
     let (mut journal, mut kept) = Journal::open(
         &shard_directory(directory, shard),
-        &described_shard(description, shard),
+        &described_shard(description, (shard, version)),
         |point, tally| study.is_of(tally, shard.sets(point, sets)),
     )?;
     let round = next_round(study, &known).into_iter().filter(|&point| shard.sets(point, sets) > 0);

@@ -18,20 +18,20 @@ use std::path::{Path, PathBuf};
 /// More shards than this are not listed in a message.
 const LISTED_MAX: usize = 8;
 
-/// Adds up the shards of a study and keeps the points that they make whole in its directory. `shards` are their directories; if none is
-/// given, those beneath the study's. Where the axis is refined and is to be looked at more closely the study is not complete: then the
+/// Adds up the shards of a study that laxity `version` has judged, and keeps the points that they make whole in its directory. `shards` are
+/// their directories; if none is given, those beneath the study's. Where the axis is refined and is to be looked at more closely the study is not complete: then the
 /// shards have further points to judge.
 ///
 /// # Errors
 ///
-/// Shards of another study or of another number of shards; one that is missing, not finished, or there twice; a damaged one; an error of
+/// Shards of another study, of another laxity or of another number of shards; one that is missing, not finished, or there twice; a damaged one; an error of
 /// the file system. Nothing is kept then.
-pub fn merge(study: &Study, directory: &Path, shards: &[PathBuf]) -> Result<ComputedPoints> {
+pub fn merge(study: &Study, directory: &Path, shards: &[PathBuf], version: &str) -> Result<ComputedPoints> {
     let description = study.description();
     let known = Journal::points(directory, &description, |_, tally| study.is_whole(tally))?;
     let round = next_round(study, &known);
     let found = found(directory, shards)?;
-    let sums = sums((study, &description), &round, &found)?;
+    let sums = sums((study, &description, version), &round, &found)?;
     let (mut journal, mut points) = Journal::open(directory, &description, |_, tally| study.is_whole(tally))?;
     for (point, tally) in sums {
         // Another merger may have been here meanwhile, and has come to the same.
@@ -107,7 +107,7 @@ fn shard_of(path: &Path) -> Result<Shard> {
 
 /// The sums of all shards at these points.
 fn sums(
-    (study, description): (&Study, &Value),
+    (study, description, version): (&Study, &Value, &str),
     round: &[Point],
     shards: &BTreeMap<Shard, PathBuf>,
 ) -> Result<Points> {
@@ -115,7 +115,7 @@ fn sums(
     let mut sums: Points = round.iter().map(|&point| (point, study.tally_of_none())).collect();
     let mut open = Vec::new();
     for (&shard, path) in shards {
-        let own = described_shard(description, shard);
+        let own = described_shard(description, (shard, version));
         let is_whole = |point, tally: &_| study.is_of(tally, shard.sets(point, sets));
         let points = Journal::points(path, &own, is_whole)?;
         for (point, sum) in &mut sums {

@@ -119,10 +119,12 @@ pub fn shard_directory(directory: &Path, shard: Shard) -> PathBuf {
     directory.join(SHARDS).join(format!("{}-of-{}", shard.number(), shard.of()))
 }
 
-/// A study's description, as a shard's says it.
-pub(crate) fn described_shard(description: &Value, shard: Shard) -> Value {
+/// A study's description, as a shard's says it. Shards are judged apart from each other, maybe by programs of different commits, which
+/// have one number: so it names the laxity that judges, as `laxity --version` does.
+pub(crate) fn described_shard(description: &Value, (shard, version): (Shard, &str)) -> Value {
     let mut description = description.clone();
     description[SHARD] = json!(shard.to_string());
+    description["laxity"] = json!(version);
     description
 }
 

@@ -4,6 +4,7 @@ use crate::outline::Changes;
 use crate::study::{Study, WorkUnit};
 use crate::tally::Tally;
 use laxity_model::{Diagnostic, Result, name_of, read_file};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -88,7 +89,7 @@ impl Told {
     /// # Errors
     ///
     /// As [`Told::study`] and [`Study::tally`].
-    pub fn judge(
+    fn judge(
         &self,
         units: &[WorkUnit],
         version: &str,
@@ -97,6 +98,31 @@ impl Told {
         let study = self.study(version)?;
         units.iter().map(|unit| study.tally(unit, stop)).collect()
     }
+
+    /// What a judge does, whatever carries the messages: `told` and `units` are JSON, and so is what comes back, a text for each unit.
+    ///
+    /// # Errors
+    ///
+    /// Texts that are neither; as [`Told::study`] and [`Study::tally`]; it was stopped.
+    pub fn judge_texts(
+        told: &str,
+        units: &[String],
+        version: &str,
+        stop: &'static AtomicBool,
+    ) -> Result<Vec<String>> {
+        let told: Told = read(told)?;
+        let units: Vec<WorkUnit> = units.iter().map(|unit| read(unit)).collect::<Result<_>>()?;
+        let tallies = told.judge(&units, version, stop)?;
+        let tallies = tallies.ok_or_else(|| Diagnostic::interrupted("the units are not judged"))?;
+        Ok(tallies.iter().map(|tally| serde_json::to_string(tally).expect("serializes")).collect())
+    }
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        Diagnostic::usage(format!("neither a study nor a unit of one: {error}"))
+            .hint("`laxity study --on` writes them")
+    })
 }
 
 /// So many studies are kept.

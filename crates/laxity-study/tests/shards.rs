@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 use tempfile::TempDir;
 
+/// The laxity that judges.
+const LAXITY: &str = "1.2.3 (abc)";
+
 const REFINED: &str = r#"
 version = 1
 title = "of proofs"
@@ -73,7 +76,7 @@ fn lines(directory: &Path) -> Vec<String> {
 
 fn judge(study: &Study, shard: Shard, directory: &Path) -> Progress {
     let progress = Progress::default();
-    let done = compute_shard(study, shard, directory, 2, &NEVER, &progress).expect("judges");
+    let done = compute_shard(study, (shard, LAXITY), directory, 2, &NEVER, &progress).expect("judges");
     assert!(done.complete);
     progress
 }
@@ -108,7 +111,7 @@ fn shards_add_up_to_the_study() {
                     let again = judge(&study(text), shard, directory.path());
                     assert_eq!(again.judged.load(SeqCst), again.before.load(SeqCst), "nothing twice");
                 }
-                let merged = merge(&study(text), directory.path(), &[]).expect("merges");
+                let merged = merge(&study(text), directory.path(), &[], LAXITY).expect("merges");
                 if merged.complete {
                     break merged;
                 }
@@ -116,7 +119,7 @@ fn shards_add_up_to_the_study() {
             assert_eq!(merged, expected, "{of} shards");
             assert_eq!(judged, expected.points.len() as u64 * study(text).outline.sets, "nothing lost");
             assert_eq!(lines(directory.path()), expected_lines);
-            let again = merge(&study(text), directory.path(), &[]).expect("merges what is merged");
+            let again = merge(&study(text), directory.path(), &[], LAXITY).expect("merges what is merged");
             assert_eq!(again, expected);
         }
     }
@@ -132,7 +135,7 @@ fn shards_come_from_elsewhere_and_the_study_goes_on_in_one_process() {
     let named: Vec<PathBuf> = [(&second, shards[1]), (&first, shards[0])]
         .map(|(at, shard)| shard_directory(at.path(), shard))
         .to_vec();
-    let merged = merge(&study(REFINED), whole.path(), &named).expect("merges");
+    let merged = merge(&study(REFINED), whole.path(), &named, LAXITY).expect("merges");
     assert!(!merged.complete, "the axis is refined");
     assert!(!next_round(&study(REFINED), &merged.points).is_empty());
     let done = compute(&study(REFINED), whole.path(), 2, &NEVER, &Progress::default()).expect("goes on");
@@ -144,7 +147,7 @@ fn what_does_not_belong_together_is_refused_and_nothing_is_kept() {
     let directory = folder();
     let (at, of_two) = (directory.path(), |number| Shard::new(number, 2).expect("a shard"));
     let refused = |study: &Study, named: &[PathBuf], part: &str| {
-        let why = merge(study, at, named).expect_err(part);
+        let why = merge(study, at, named, LAXITY).expect_err(part);
         assert!(why.message.contains(part) && why.hint.is_some(), "{why}");
         assert!(!at.join(POINTS_FILE).exists(), "{part}: nothing is kept");
     };
@@ -160,6 +163,8 @@ fn what_does_not_belong_together_is_refused_and_nothing_is_kept() {
     refused(&study(REFINED), &[], "cut into one number of shards");
     fs::remove_dir_all(shard_directory(at, third)).expect("removes");
     refused(&study(&REFINED.replace("sets = 21", "sets = 22")), &[], "sets 21 there, 22 asked for");
+    let newer = merge(&study(REFINED), at, &[], "1.2.3 (def)").expect_err("another commit");
+    assert!(newer.message.contains("laxity 1.2.3 (abc) there, 1.2.3 (def) asked for"), "{newer}");
     // A shard that was killed: its last line is cut off.
     let journal = path(2).join(POINTS_FILE);
     let text = fs::read_to_string(&journal).expect("reads");
@@ -168,5 +173,5 @@ fn what_does_not_belong_together_is_refused_and_nothing_is_kept() {
     fs::write(&journal, text.replacen("\"sets\":", "\"sets\":1", 1)).expect("writes");
     refused(&study(REFINED), &[], "line 1 is of another study");
     fs::write(&journal, text).expect("writes");
-    assert!(merge(&study(REFINED), at, &[]).is_ok());
+    assert!(merge(&study(REFINED), at, &[], LAXITY).is_ok());
 }

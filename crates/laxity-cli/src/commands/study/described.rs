@@ -8,7 +8,7 @@ use super::real::{RealArguments, run_for_real};
 use super::shards::judged;
 use super::slurm::write_job;
 use crate::arguments::{threads, value, whole};
-use crate::{interrupt, output};
+use crate::{interrupt, output, shipped};
 use clap::Args;
 use laxity_lab::study::described::StudyOutputs;
 use laxity_model::{Diagnostic, Result, listed};
@@ -136,7 +136,7 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
     }
     if let Some(shard) = arguments.shard {
         let computed = watching(&progress, output::quiet(), || {
-            compute_shard(&study, shard, &directory, threads, interrupt, &progress)
+            compute_shard(&study, (shard, shipped::VERSION), &directory, threads, interrupt, &progress)
         })?;
         return judged(shard, &computed, (file, &arguments.changes, &directory), arguments.json);
     }

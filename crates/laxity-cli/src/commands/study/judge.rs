@@ -3,7 +3,7 @@
 
 use crate::{interrupt, output, shipped};
 use laxity_model::{Diagnostic, Result};
-use laxity_study::{Told, WorkUnit};
+use laxity_study::Told;
 use std::io::BufRead as _;
 use std::process::ExitCode;
 
@@ -13,20 +13,9 @@ pub fn judge() -> Result<ExitCode> {
         .lines()
         .map(|line| line.map_err(|error| Diagnostic::usage(format!("cannot read standard input: {error}"))));
     let none = || Diagnostic::usage("nothing is on standard input").hint("`laxity study --on` calls this");
-    let told: Told = read(&lines.next().unwrap_or_else(|| Err(none()))?)?;
-    let units: Vec<WorkUnit> = lines.map(|line| read(&line?)).collect::<Result<_>>()?;
-    let Some(tallies) = told.judge(&units, shipped::VERSION, interrupt::flag()?)? else {
-        return Err(Diagnostic::interrupted("the units are not judged"));
-    };
-    let text: String =
-        tallies.iter().map(|tally| serde_json::to_string(tally).expect("serializes") + "\n").collect();
-    output::print_data(&text)?;
+    let told = lines.next().unwrap_or_else(|| Err(none()))?;
+    let units = lines.collect::<Result<Vec<String>>>()?;
+    let tallies = Told::judge_texts(&told, &units, shipped::VERSION, interrupt::flag()?)?;
+    output::print_data(&tallies.into_iter().map(|tally| tally + "\n").collect::<String>())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn read<T: serde::de::DeserializeOwned>(line: &str) -> Result<T> {
-    serde_json::from_str(line).map_err(|error| {
-        Diagnostic::usage(format!("neither a study nor a unit of one: {error}"))
-            .hint("`laxity study --on` calls this")
-    })
 }

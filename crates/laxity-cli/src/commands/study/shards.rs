@@ -2,7 +2,7 @@
 
 use super::changes::{ChangesArguments, directory_of};
 use super::conclusion::conclude;
-use crate::output;
+use crate::{output, shipped};
 use clap::Args;
 use laxity_lab::study::PAGE_FILE;
 use laxity_lab::study::described::StudyOutputs;
@@ -104,7 +104,7 @@ pub fn judged(
 pub fn merged(arguments: &MergeArguments) -> Result<ExitCode> {
     let study = arguments.changes.read(&arguments.file)?;
     let directory = directory_of(&study, arguments.out.as_deref());
-    let computed = merge(&study, &directory, &arguments.shards)?;
+    let computed = merge(&study, &directory, &arguments.shards, shipped::VERSION)?;
     let answer = || study.answer(&computed, None);
     conclude(&StudyOutputs::of(&study, &computed, None), &directory, arguments.json, answer)?;
     output::note_page(&directory.join(PAGE_FILE));
