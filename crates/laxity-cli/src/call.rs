@@ -11,7 +11,7 @@ use crate::shipped;
 use crate::within;
 pub use crate::within::{Called, Given, SETS, Stop};
 use clap::{CommandFactory as _, FromArgMatches as _};
-use laxity_lab::analysis::answer::Answer;
+use laxity_lab::analysis::answer::SchedulerAnswer;
 use laxity_model::{Diagnostic, Result, TaskSet};
 pub use laxity_study::Own;
 use std::ffi::OsString;
@@ -31,15 +31,15 @@ pub fn call(words: &[String], given: Given) -> Result<Called> {
     })
 }
 
-/// What `analyze` says, with these words behind it, as a value instead of JSON.
+/// What `analyze` says, with these words behind it, of each set under each scheduler by itself. False if it was interrupted.
 ///
 /// # Errors
 ///
 /// As [`call`].
-pub fn analysis(words: &[String], given: Given) -> Result<Answer> {
+pub fn verdicts(words: &[String], given: Given, keep: impl FnMut(SchedulerAnswer)) -> Result<bool> {
     let words: Vec<String> = std::iter::once("analyze".to_owned()).chain(words.iter().cloned()).collect();
     carry_out(&words, given, |cli| match cli.command {
-        Command::Analyze(arguments) => Ok(analyze::proven(&arguments)?.0),
+        Command::Analyze(arguments) => Ok(!analyze::proven_each(&arguments, keep)?.0.interrupted),
         _ => unreachable!("it begins with analyze"),
     })
 }

@@ -25,6 +25,10 @@ pub use shipped::{VERSION, installed_below, located};
 pub use memory::OrEnd;
 use std::process::ExitCode;
 
+/// Where this variable is set, the program ends when the process that has started it does: it belongs to that one alone, and no terminal
+/// tells it of its end.
+pub const ENDS_WITH_PARENT: &str = "LAXITY_ENDS_WITH_PARENT";
+
 /// All that the command line takes, with its help.
 pub fn command_line() -> clap::Command {
     command_line::Cli::whole_command()
@@ -37,6 +41,10 @@ pub fn main() -> ExitCode {
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(code) = laxity_lab::internal_role(&arguments) {
         return code;
+    }
+    if std::env::var_os(ENDS_WITH_PARENT).is_some() {
+        // A kernel without it leaves things as they are: the command comes to its own end.
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
     }
     let cli = command_line::Cli::of_the_command_line();
     output::set_verbosity(cli.said.quiet, cli.said.verbose);

@@ -35,7 +35,7 @@ mod _laxity {
     #[pymodule_export]
     use super::studies::{Conductor, judge};
     #[pymodule_export]
-    use super::tables::{Table, read_parquet};
+    use super::tables::{Table, read_parquet, table_of_parquet};
     #[pymodule_export]
     use super::verdicts::verdicts;
     use pyo3::prelude::*;

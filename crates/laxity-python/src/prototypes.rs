@@ -5,6 +5,7 @@ use laxity_model::{Cell, Diagnostic, PolicyScheduler, TaskSet};
 use laxity_policy::{Choice, PendingJob};
 use laxity_sim::Begin;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::sync::Arc;
 
 /// A policy of Python's (`laxity.prototype`).
@@ -28,6 +29,12 @@ impl Prototype {
     #[getter]
     fn scheduler(&self) -> String {
         self.scheduler.to_string()
+    }
+
+    /// Pickled where its policy can be: a function or a class of a module.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (String, Py<PyAny>, String)) {
+        let (own, py) = (slf.get(), slf.py());
+        (slf.get_type(), (own.scheduler.to_string(), own.policy.clone_ref(py), own.version.clone()))
     }
 
     fn __str__(&self) -> String {

@@ -4,8 +4,8 @@ use crate::tables::{Source, Table, text};
 use arrow_array::builder::{BooleanBuilder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
@@ -55,7 +55,12 @@ impl Source {
     fn check_columns(&self) -> Result<()> {
         let known: Vec<&str> = [SET].into_iter().chain(TaskRow::COLUMNS).chain([SPORADIC]).collect();
         let rule = format!("the columns are {} (wcet_ns and period_ns are needed)", known.join(", "));
+        let mut seen = HashSet::new();
         for field in self.schema.fields() {
+            if !seen.insert(field.name()) {
+                return Err(Diagnostic::usage(format!("the table has two columns `{}`", field.name()))
+                    .hint("leave one of them out"));
+            }
             // pandas adds its index where rows were sorted or put together.
             let is_index = field.name().starts_with("__index_level_");
             if !is_index && !known.contains(&field.name().as_str()) {
@@ -159,6 +164,10 @@ fn number(column: &dyn Array, row: usize, name: &str) -> Result<Option<u64>> {
         // pandas makes floats of whole numbers where some are missing.
         DataType::Float32 => return of_float(column.as_primitive::<Float32Type>().value(row).into(), name),
         DataType::Float64 => return of_float(column.as_primitive::<Float64Type>().value(row), name),
+        // Databases add up whole numbers as decimals.
+        DataType::Decimal128(_, scale) => {
+            of_decimal(column.as_primitive::<Decimal128Type>().value(row), *scale, name)?
+        }
         other => {
             return Err(Diagnostic::usage(format!("{name}: {other} is no number"))
                 .hint("give whole numbers: times in nanoseconds, sizes in bytes"));
@@ -177,6 +186,18 @@ fn of_float(value: f64, name: &str) -> Result<Option<u64>> {
         value if value.fract() == 0.0 && (0.0..EXACT_BELOW).contains(&value) => Ok(Some(value as u64)),
         value => Err(refused(name, value)),
     }
+}
+
+/// A decimal of so many units of 10^-scale.
+fn of_decimal(units: i128, scale: i8, name: &str) -> Result<u64> {
+    let power = 10_i128.checked_pow(scale.unsigned_abs().into());
+    let whole = power.and_then(|power| match scale {
+        0.. => (units % power == 0).then_some(units / power),
+        _ => units.checked_mul(power),
+    });
+    whole
+        .and_then(|whole| u64::try_from(whole).ok())
+        .ok_or_else(|| refused(name, format!("{units}e{}", -i16::from(scale))))
 }
 
 fn refused(name: &str, value: impl std::fmt::Display) -> Diagnostic {

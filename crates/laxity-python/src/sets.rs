@@ -5,15 +5,26 @@ use crate::tables::{Source, Table};
 use laxity_model as model;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
+use serde_json::Value;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
 /// A set of recurring tasks, which is never changed. Iterating it gives its tasks.
 ///
 /// `TaskSet(tasks, name="tasks")` takes `laxity.Task` or dicts with the keys of laxity's files. Sets with the same name and tasks are
-/// equal.
-#[pyclass(frozen, eq, module = "laxity", weakref)]
+/// equal, and have the same hash.
+#[pyclass(frozen, eq, hash, module = "laxity", weakref)]
 #[derive(PartialEq, Eq, Clone)]
 pub struct TaskSet(pub model::TaskSet);
+
+impl Hash for TaskSet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name().hash(state);
+        for task in self.0.tasks() {
+            (&task.name, task.wcet, task.arrival, task.deadline_rel).hash(state);
+        }
+    }
+}
 
 #[pymethods]
 impl TaskSet {
@@ -21,7 +32,9 @@ impl TaskSet {
     #[pyo3(signature = (tasks, name = "tasks"))]
     fn new(py: Python<'_>, tasks: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
         let document = py.import("laxity._tasks")?.getattr("document")?.call1((tasks, name))?;
-        Self::of_json(py, &document.extract::<String>()?, name)
+        // As a value: what is wrong in it has no line and column that its user has seen.
+        let document: Value = serde_json::from_str(&document.extract::<String>()?).expect("Python wrote it");
+        model::TaskSet::from_json_value(&document, name).map(TaskSet).map_err(|wrong| error(py, &wrong))
     }
 
     /// The set that a text in laxity's JSON describes.

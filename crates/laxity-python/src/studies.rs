@@ -2,9 +2,9 @@
 
 use crate::error;
 use crate::watched::watched;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::Diagnostic;
 use laxity_study as study;
-use laxity_study::{Changes, Tally, Told, WorkUnit};
+use laxity_study::{Changes, Tally, Told};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -126,15 +126,6 @@ impl Conductor {
 #[pyfunction]
 pub fn judge(py: Python<'_>, told: String, units: Vec<String>) -> PyResult<Vec<String>> {
     watched(py, (Vec::new(), &[]), None, move |given| {
-        let told: Told = read(&told)?;
-        let units: Vec<WorkUnit> = units.iter().map(|unit| read(unit)).collect::<Result<_>>()?;
-        let tallies = told.judge(&units, laxity_program::VERSION, given.stop.flag())?;
-        let tallies = tallies.ok_or_else(|| Diagnostic::interrupted("the units are not judged"))?;
-        Ok(tallies.iter().map(|tally| serde_json::to_string(tally).expect("serializes")).collect())
+        Told::judge_texts(&told, &units, laxity_program::VERSION, given.stop.flag())
     })
-}
-
-fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text)
-        .map_err(|wrong| Diagnostic::usage(format!("neither a study nor a unit of one: {wrong}")))
 }

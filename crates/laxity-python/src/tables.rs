@@ -10,13 +10,18 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader as _};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::take::take;
+use bytes::Bytes;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
+use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use std::ffi::CStr;
+use std::fmt::Display;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -78,6 +83,14 @@ impl Table {
         Ok(all)
     }
 
+    /// Pickled as a file of Parquet.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let (py, table) = (slf.py(), slf.get());
+        let written = py.detach(|| table.to_parquet()).map_err(|error| crate::error(py, &error))?;
+        let read = py.import("laxity._laxity")?.getattr("table_of_parquet")?;
+        Ok((read, (PyBytes::new(py, &written),)))
+    }
+
     fn __repr__(&self) -> String {
         format!("<laxity.Table: {} rows of {}>", self.__len__(), self.columns().join(", "))
     }
@@ -91,6 +104,29 @@ impl Table {
         );
         let batch = batch.map_err(|error| wrong(&error))?;
         Ok(Table { schema: batch.schema(), batches: vec![batch] })
+    }
+
+    /// As a file of Parquet.
+    fn to_parquet(&self) -> Result<Vec<u8>> {
+        let failed =
+            |error: ParquetError| Diagnostic::environment(format!("the table cannot be packed: {error}"));
+        let mut file = Vec::new();
+        let mut writer =
+            ArrowWriter::try_new(&mut file, SchemaRef::clone(&self.schema), None).map_err(failed)?;
+        self.batches.iter().try_for_each(|batch| writer.write(batch)).map_err(failed)?;
+        writer.close().map_err(failed)?;
+        Ok(file)
+    }
+
+    /// Reads a file of Parquet; `name` is what errors call it.
+    fn of_parquet(file: impl ChunkReader + 'static, name: impl Display) -> Result<Table> {
+        let broken =
+            |error: &dyn Display| Diagnostic::usage(format!("{name}: not a table of Parquet: {error}"));
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(&error))?;
+        let reader = reader.build().map_err(|error| broken(&error))?;
+        let schema = reader.schema();
+        let batches = reader.collect::<std::result::Result<Vec<_>, _>>().map_err(|error| broken(&error))?;
+        Ok(Table { schema, batches })
     }
 }
 
@@ -146,16 +182,16 @@ pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
             Diagnostic::usage(format!("cannot read {}: {error}", path.shown()))
                 .hint("is it a table of a results directory?")
         })?;
-        let broken = |error: &dyn std::fmt::Display| {
-            Diagnostic::usage(format!("{}: not a table of Parquet: {error}", path.shown()))
-        };
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(&error))?;
-        let reader = reader.build().map_err(|error| broken(&error))?;
-        let schema = reader.schema();
-        let batches = reader.collect::<std::result::Result<Vec<_>, _>>().map_err(|error| broken(&error))?;
-        Ok(Table { schema, batches })
+        Table::of_parquet(file, path.shown())
     };
     py.detach(read).map_err(|error| crate::error(py, &error))
+}
+
+/// A table that was pickled.
+#[pyfunction]
+pub fn table_of_parquet(py: Python<'_>, file: Vec<u8>) -> PyResult<Table> {
+    py.detach(|| Table::of_parquet(Bytes::from(file), "a pickled table"))
+        .map_err(|error| crate::error(py, &error))
 }
 
 /// What an object of Python with a table hands over.

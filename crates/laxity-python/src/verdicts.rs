@@ -4,7 +4,7 @@ use crate::sets::TaskSet;
 use crate::tables::Table;
 use crate::watched::watched;
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
-use laxity_lab::analysis::answer::{Answer, VerdictAnswer, VerdictName};
+use laxity_lab::analysis::answer::{SchedulerAnswer, VerdictAnswer, VerdictName};
 use laxity_model::{Diagnostic, Result};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -19,33 +19,44 @@ pub fn verdicts(
 ) -> PyResult<Table> {
     let sets = sets.iter().map(|set| set.get().0.clone()).collect();
     watched(py, (sets, &[]), watch.as_ref(), move |given| {
-        let answer = laxity_program::call::analysis(&words, given)?;
-        match answer.interrupted {
-            true => Err(Diagnostic::interrupted("not all sets were judged")),
-            false => table(&answer),
+        let mut columns = Columns::default();
+        let all = laxity_program::call::verdicts(&words, given, |one| columns.push(&one))?;
+        match all {
+            true => columns.table(),
+            false => Err(Diagnostic::interrupted("not all sets were judged")),
         }
     })
 }
 
-fn table(answer: &Answer) -> Result<Table> {
-    let (mut sets, mut schedulers) = (StringBuilder::new(), StringBuilder::new());
-    let (mut hard, mut soft) = (Column::default(), Column::default());
-    for one in &answer.schedulers {
-        sets.append_value(&one.task_set);
-        schedulers.append_value(&one.scheduler);
-        hard.push(&one.hard);
-        soft.push(&one.soft);
+/// The rows until now: of a hundred thousand sets no more is kept than is in the table.
+#[derive(Default)]
+struct Columns {
+    sets: StringBuilder,
+    schedulers: StringBuilder,
+    hard: Column,
+    soft: Column,
+}
+
+impl Columns {
+    fn push(&mut self, one: &SchedulerAnswer) {
+        self.sets.append_value(&one.task_set);
+        self.schedulers.append_value(&one.scheduler);
+        self.hard.push(&one.hard);
+        self.soft.push(&one.soft);
     }
-    Table::of(vec![
-        ("set", Arc::new(sets.finish()) as _),
-        ("scheduler", Arc::new(schedulers.finish()) as _),
-        ("proven_hard", Arc::new(hard.proven.finish()) as _),
-        ("proven_soft", Arc::new(soft.proven.finish()) as _),
-        ("test_hard", Arc::new(hard.test.finish()) as _),
-        ("test_soft", Arc::new(soft.test.finish()) as _),
-        ("reason_hard", Arc::new(hard.reason.finish()) as _),
-        ("reason_soft", Arc::new(soft.reason.finish()) as _),
-    ])
+
+    fn table(mut self) -> Result<Table> {
+        Table::of(vec![
+            ("set", Arc::new(self.sets.finish()) as _),
+            ("scheduler", Arc::new(self.schedulers.finish()) as _),
+            ("proven_hard", Arc::new(self.hard.proven.finish()) as _),
+            ("proven_soft", Arc::new(self.soft.proven.finish()) as _),
+            ("test_hard", Arc::new(self.hard.test.finish()) as _),
+            ("test_soft", Arc::new(self.soft.test.finish()) as _),
+            ("reason_hard", Arc::new(self.hard.reason.finish()) as _),
+            ("reason_soft", Arc::new(self.soft.reason.finish()) as _),
+        ])
+    }
 }
 
 /// What is known of one guarantee.

@@ -89,6 +89,16 @@ class Answer(Mapping[str, Any]):
         answer._files = files
         return answer
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but what can be simulated again."""
+        return {name: value for name, value in vars(self).items() if name != "_with_events"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        files = state.get("_files")
+        if files is not None:
+            self._words = [files.in_place(word) for word in self._words]
+
     @cached_property
     def value(self) -> Any:
         """The JSON as values of Python."""
@@ -216,6 +226,11 @@ class Directory:
         self._own: list[_laxity.Prototype] = []
         if not (self.path / "manifest.json").is_file():
             raise InputError(f"{self.path}: no results directory", "name one that laxity has written")
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._files is not None:
+            raise TypeError("this directory goes with its simulation: pickle that, or keep the directory with out=")
+        return vars(self)
 
     @cached_property
     def manifest(self) -> Any:

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -186,6 +187,7 @@ class Files:
     def __init__(self) -> None:
         self.folder: Path | None = None
         self.count = 0
+        self.moved_from: Path | None = None
 
     def new(self, name: str) -> Path:
         if self.folder is None:
@@ -198,6 +200,23 @@ class Files:
         path = self.new(f"{name}.json" if self.count == 1 else f"{name}-{self.count}.json")
         path.write_text(json.dumps(content, default=plain))
         return os.fspath(path)
+
+
+    def __getstate__(self) -> tuple[Path | None, dict[str, str]]:
+        """Its folder and what was written into it, to be pickled: the folder goes with this object."""
+        files = [] if self.folder is None else [path for path in self.folder.iterdir() if path.is_file()]
+        return self.folder, {path.name: path.read_text() for path in files}
+
+    def __setstate__(self, state: tuple[Path | None, dict[str, str]]) -> None:
+        self.__init__()  # type: ignore[misc]
+        self.moved_from, texts = state
+        self.count = len(texts)
+        for name, text in texts.items():
+            self.new(name).write_text(text)
+
+    def in_place(self, word: str) -> str:
+        """A word that names a file in the folder, where the folder is now."""
+        return word if self.moved_from is None else word.replace(os.fspath(self.moved_from), os.fspath(self.folder or ""))
 
 
 def is_path(value: Any) -> TypeGuard[str | os.PathLike[str]]:
@@ -280,9 +299,18 @@ def program() -> str:
 def run_program(words: list[str]) -> tuple[int, str]:
     """Carries out a command by the program: its exit code and its data. What it says goes to standard error.
 
-    Ctrl-C reaches the program, too, which keeps what was measured until then.
+    Ctrl-C is handed on to the program, which keeps what was measured until then; the second one ends it at once.
     """
-    process = subprocess.Popen([program(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # In a session of its own it gets no signal but those from here, each once: a terminal would send it its own Ctrl-C, and
+    # what interrupts Python alone would not reach it.
+    process = subprocess.Popen(
+        [program(), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "LAXITY_ENDS_WITH_PARENT": "1"},
+    )
     said: list[str] = []
 
     def listen() -> None:
@@ -303,6 +331,7 @@ def run_program(words: list[str]) -> tuple[int, str]:
             break
         except KeyboardInterrupt:
             interrupted = True
+            process.send_signal(signal.SIGINT)
     listener.join()
     if interrupted or code == 130:
         raise KeyboardInterrupt

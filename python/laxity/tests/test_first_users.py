@@ -146,6 +146,37 @@ def test_frames_as_they_are():
     assert len(laxity.TaskSet.of_table(pandas.DataFrame({**rows, "deadline_ns": [None, None]}))) == 2
 
 
+def test_whole_numbers_as_databases_add_them_up():
+    import decimal
+
+    import polars
+
+    def of(*periods, scale):
+        column = polars.Series([decimal.Decimal(one) for one in periods], dtype=polars.Decimal(38, scale))
+        return laxity.TaskSet.of_table(polars.DataFrame({"wcet_ns": [1] * len(periods), "period_ns": column}))[0]
+
+    assert [task.period_ns for task in of("10", "20", scale=0)] == [10, 20]
+    assert [task.period_ns for task in of("10", "20.00", scale=2)] == [10, 20]
+    for wrong in ("10.5", "-10", "1e30"):
+        with pytest.raises(laxity.InputError, match="period_ns: .* is not a whole number"):
+            of(wrong, scale=2)
+
+
+def test_a_column_is_there_once():
+    import pyarrow
+
+    columns = [pyarrow.array([1]), pyarrow.array([10]), pyarrow.array([20])]
+    table = pyarrow.table(columns, names=["wcet_ns", "period_ns", "period_ns"])
+    with pytest.raises(laxity.InputError, match="two columns `period_ns`"):
+        laxity.TaskSet.of_table(table)
+
+
+def test_what_is_wrong_in_a_set_has_no_place_in_a_text():
+    with pytest.raises(laxity.InputError) as refused:
+        laxity.TaskSet([{"wcet": "1ms", "period": "2 parsecs"}])
+    assert "parsecs" in str(refused.value) and "column" not in str(refused.value), refused.value
+
+
 def test_forked_workers_of_a_study():
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
         assert len(laxity.study(PLAIN, on=pool, out="forked").points) > 0

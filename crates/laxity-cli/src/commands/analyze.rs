@@ -13,8 +13,8 @@ use clap::Args;
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{Guarantee, Taken};
 use laxity_lab::Steps;
-use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use laxity_lab::analysis::{Settings, prove, test_name, written};
+use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, SchedulerAnswer, VERSION, VerdictName};
+use laxity_lab::analysis::{Settings, prove_each, test_name, written};
 use laxity_lab::case::{CaseSettings, Cases, Purpose, TestSettings, WORK_STEPS_DEFAULT};
 use laxity_lab::charges::{ChargedFile, Charges};
 use laxity_lab::placing::BelowServers;
@@ -180,7 +180,17 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 }
 
 /// What is proven, and of which sets.
-pub fn proven(arguments: &AnalyzeArguments) -> Result<(Answer, Vec<TaskSet>)> {
+fn proven(arguments: &AnalyzeArguments) -> Result<(Answer, Vec<TaskSet>)> {
+    let mut schedulers = Vec::new();
+    let (answer, sets) = proven_each(arguments, |one| schedulers.push(one))?;
+    Ok((Answer { schedulers, ..answer }, sets))
+}
+
+/// What is proven, each set under each scheduler by itself as soon as it is known; the answer that comes back has none of them.
+pub fn proven_each(
+    arguments: &AnalyzeArguments,
+    mut keep: impl FnMut(SchedulerAnswer),
+) -> Result<(Answer, Vec<TaskSet>)> {
     let interrupt = interrupt::flag()?;
     let sets = arguments.import.read_sets(&arguments.sets)?;
     check_write(arguments, &sets)?;
@@ -194,15 +204,19 @@ pub fn proven(arguments: &AnalyzeArguments) -> Result<(Answer, Vec<TaskSet>)> {
     let caller = terminal::caller();
     let step = Steps::new(1, &*caller.observer).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
-    let answers = prove(&cases, &settings, show)?;
+    let mut count = 0;
+    prove_each(&cases, &settings, show, |one| {
+        count += 1;
+        keep(one);
+    })?;
     step.end(None);
     let answer = Answer {
         version: VERSION,
         platform: of_cases.platform().name().to_owned(),
         cores: of_cases.platform().core_count(),
         guarantee: settings.guarantee.into(),
-        interrupted: answers.len() < cases.count() || interrupt.load(SeqCst),
-        schedulers: answers,
+        interrupted: count < cases.count() || interrupt.load(SeqCst),
+        schedulers: Vec::new(),
     };
     Ok((answer, sets))
 }

@@ -81,10 +81,25 @@ const PART_MOST: usize = 32;
 pub fn prove<S: Scheduled + Display + Sync>(
     cases: &Cases<'_, S>,
     settings: &Settings,
-    mut seen: impl FnMut(usize, usize),
+    seen: impl FnMut(usize, usize),
 ) -> Result<Vec<SchedulerAnswer>> {
-    let judge = Judge { of_case: cases.settings, guarantee: settings.guarantee, interrupt: cases.interrupt };
     let mut answers = Vec::with_capacity(cases.count());
+    prove_each(cases, settings, seen, |answer| answers.push(answer))?;
+    Ok(answers)
+}
+
+/// The same, for so many cases that not all answers are to be kept: hands out each as soon as those before it are known.
+///
+/// # Errors
+///
+/// No thread can be started.
+pub fn prove_each<S: Scheduled + Display + Sync>(
+    cases: &Cases<'_, S>,
+    settings: &Settings,
+    mut seen: impl FnMut(usize, usize),
+    mut keep: impl FnMut(SchedulerAnswer),
+) -> Result<()> {
+    let judge = Judge { of_case: cases.settings, guarantee: settings.guarantee, interrupt: cases.interrupt };
     let one = |at: usize| {
         // A placement that was not found, or a proof, would have come later.
         let wanted = || !judge.is_interrupted();
@@ -96,11 +111,10 @@ pub fn prove<S: Scheduled + Display + Sync>(
     let part = (count / (threads * PARTS_PER_THREAD)).clamp(1, PART_MOST);
     let work = |at: usize| (at * part..count.min((at + 1) * part)).map(one).collect::<Vec<_>>();
     in_order(count.div_ceil(part), threads, work, |at, some| {
-        answers.extend(some.into_iter().flatten());
+        some.into_iter().flatten().for_each(&mut keep);
         seen(count.min((at + 1) * part), count);
         Ok(())
-    })?;
-    Ok(answers)
+    })
 }
 
 /// How the largest factor for all execution times is found, where a test covers the set.
