@@ -125,10 +125,11 @@ class HyperQueue:
 
 @contextmanager
 def _standard_output_is_for_answers() -> Iterator[None]:
-    """What is written to standard output, also by compiled code, goes to standard error meanwhile."""
+    """What is written to standard output meanwhile, also by compiled code, is not heard."""
     sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.close(nothing)
     try:
         yield
     finally:
@@ -160,7 +161,7 @@ def hyperqueue_of(address: str, folder: Path) -> Iterator[HyperQueue]:
         return
     workers = os.cpu_count() or 1
     with tempfile.TemporaryDirectory(prefix="laxity-") as home:
-        # It says on standard output where it is.
+        # It draws a table of where it is.
         with _standard_output_is_for_answers():
             local = cluster.LocalCluster(home, cluster.WorkerConfig(cores=workers))
         with local:

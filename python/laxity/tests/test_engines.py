@@ -238,6 +238,30 @@ def test_what_is_no_engine():
         laxity.study(FIG8A, on="dask=tcp://127.0.0.1:9", out="none", sets=2)
 
 
+def test_a_full_disk_ends_the_study_and_it_goes_on_when_there_is_room(reference):
+    """A limit on files stands for the disk: the journal is as long as it may be after some points."""
+    code = textwrap.dedent(
+        f"""
+        import concurrent.futures, laxity, resource
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (9000, resource.RLIM_INFINITY))
+            try:
+                laxity.study({str(FIG8A)!r}, on=pool, sets={SETS}, out="full")
+            except laxity.MachineError as error:
+                print(error)
+            # The engine is as it was.
+            print(pool.submit(lambda: "goes on").result(10))
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "cannot write full/points.jsonl" in done.stdout and "goes on" in done.stdout, done
+    kept = Path("full/points.jsonl").read_text().count("\n")
+    assert 0 < kept < len(reference[FIG8A][1])
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        laxity.study(FIG8A, on=pool, sets=SETS, out="full")
+    same(reference, FIG8A, "full")
+
+
 def test_a_study_that_has_changed_is_refused():
     path = Path("changing.toml")
     path.write_text(SIMULATED)
@@ -261,6 +285,7 @@ def test_the_program_goes_on_an_engine(reference):
     same(reference, FIG8A, "by-program")
     queued = study(str(FIG8A), "--on", "hyperqueue", "--sets", str(SETS), "-o", "queued", "--json")
     assert (queued.returncode, queued.stdout) == (0, done.stdout), queued.stderr
+    assert "Server" not in queued.stderr
     same(reference, FIG8A, "queued")
     for words, code, why in [
         (["--on", "dusk"], 2, "is no engine"),
