@@ -50,8 +50,8 @@ FUNCTIONS = {
     ),
     "check": (
         [("files", f"{PATH} | list[str | os.PathLike[str]]", "Files and results directories.")],
-        "Answer",
-        '_run.on_paths("check", Answer, locals(), "files")',
+        "Check",
+        '_run.on_paths("check", Check, locals(), "files")',
         set(),
     ),
     "catalogue": (
@@ -100,7 +100,7 @@ from datetime import timedelta
 from typing import Any, Union
 
 from . import _run
-from ._answers import Analysis, Answer, Placement, Results, Settings, Simulation, StudyResult, Verification
+from ._answers import Analysis, Answer, Check, Placement, Results, Settings, Simulation, StudyResult, Verification
 from ._call import Sets
 from ._laxity import OwnTest, Prototype, Table, TaskSet
 

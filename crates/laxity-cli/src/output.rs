@@ -77,6 +77,13 @@ pub fn say_error(error: &Diagnostic) {
     }
 }
 
+/// Says an error that is a command's answer: where another program calls, it is part of the text.
+pub fn answer_error(error: &Diagnostic) {
+    if !within::takes_text(&format!("{error}\n")) {
+        say_error(error);
+    }
+}
+
 /// What is shown already, to standard error.
 fn to_standard_error(shown: &str) {
     let _ = writeln!(std::io::stderr(), "{}", in_locale(shown));

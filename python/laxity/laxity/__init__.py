@@ -12,6 +12,7 @@ real, call the program (`pip install laxity-cli`). What functions answer is what
 from ._answers import (
     Analysis,
     Answer,
+    Check,
     Directory,
     Placement,
     Results,
@@ -47,6 +48,7 @@ from ._tasks import SporadicTask, Task, own_test
 __all__ = [
     "Analysis",
     "Answer",
+    "Check",
     "Choice",
     "Directory",
     "Error",

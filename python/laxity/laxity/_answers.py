@@ -355,6 +355,18 @@ class Verification(Answer):
         return self.clean
 
 
+class Check(Answer):
+    """What files are, and what is wrong with them."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing is wrong with any of them."""
+        return self.exit_code == 0
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+
 class StudyResult(Answer):
     """What a study has come to."""
 

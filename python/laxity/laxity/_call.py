@@ -156,8 +156,10 @@ def words_of(options: Sequence[Mapping[str, Any]], given: Mapping[str, Any], fil
             words.append(f"--{option['name']}")
             continue
         several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, os.PathLike))
-        all_given = [files(one, option["name"]) if isinstance(one, Mapping) else one for one in (value if several else [value])]
-        written = [word(one, option) for one in all_given]
+        values = list(value) if several else [value]
+        if not values:
+            raise InputError(f"{underscored(option['name'])}: there is nothing in it", "leave it out, or give one value or more")
+        written = [word(files(one, option["name"]) if isinstance(one, Mapping) else one, option) for one in values]
         if option["kind"] == "one":
             written = [",".join(written)]
         words += [f"--{option['name']}={one}" for one in written]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Union
 
 from . import _run
-from ._answers import Analysis, Answer, Placement, Results, Settings, Simulation, StudyResult, Verification
+from ._answers import Analysis, Answer, Check, Placement, Results, Settings, Simulation, StudyResult, Verification
 from ._call import Sets
 from ._laxity import OwnTest, Prototype, Table, TaskSet
 
@@ -560,7 +560,7 @@ def check(
     files: str | os.PathLike[str] | list[str | os.PathLike[str]],
     *,
     leave_out_threads: bool | None = None,
-) -> Answer:
+) -> Check:
     """Say what a file is, and what is wrong with it.
 
     Task sets (TOML, JSON, CSV, rt-app JSON, SimSo XML), platforms, costs and studies (TOML, JSON), overheads and
@@ -576,7 +576,7 @@ def check(
     Raises:
         InputError: A value that is none; the message names the rule and the way out.
     """
-    return _run.on_paths("check", Answer, locals(), "files")
+    return _run.on_paths("check", Check, locals(), "files")
 
 
 def catalogue(

@@ -223,6 +223,18 @@ def test_annotations_can_be_resolved():
         assert typing.get_type_hints(function)
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_is_wrong_with_a_file_is_the_answer():
+    Path("bad.json").write_text('{"version": 1, "tasks": [{"wcet": "3ms", "period": "2ms"}]}')
+    Path("good.json").write_text(ONE.to_json())
+    both = laxity.check(["bad.json", "good.json"])
+    assert not both and not both.valid and [one["valid"] for one in both["files"]] == [False, True]
+    bad, hint, good = str(both).splitlines()
+    assert bad.startswith("error: bad.json: task `T1`: wcet 3ms exceeds") and hint.startswith("hint: ")
+    assert good.startswith("good.json: task set, valid")
+    assert laxity.check("good.json").valid
+
+
 @pytest.mark.parametrize(
     "call, why",
     [
@@ -233,6 +245,7 @@ def test_annotations_can_be_resolved():
         (lambda: laxity.analyze(ONE, leave_out_threads="no"), "neither True nor False"),
         (lambda: laxity.analyze(ONE, scheduler="g-edf", cpus=2).bounds("firm"), "no guarantee"),
         (lambda: laxity.analyze(ONE, assume_no_background=1), "assume_no_background: 1"),
+        (lambda: laxity.simulate(ONE, scheduler=[], cpus=1), "scheduler: there is nothing in it"),
     ],
 )
 def test_slips(call, why):

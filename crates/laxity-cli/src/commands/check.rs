@@ -51,6 +51,6 @@ fn tell(found: &Found) -> Result<()> {
         return output::print(&format!("{}: {kind}, valid: {}\n", shown(&found.file), shown(description)));
     }
     let error = Diagnostic::usage(found.error.clone().unwrap_or_default());
-    output::say_error(&Diagnostic { hint: found.hint.clone(), ..error });
+    output::answer_error(&Diagnostic { hint: found.hint.clone(), ..error });
     Ok(())
 }
