@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import laxity
@@ -29,18 +30,25 @@ def running():
         pytest.skip("real-time tasks need root")
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(SCRIPT)], start_new_session=True) as python:
         try:
-            yield python, child_of(python.pid)
+            yield python, program_of(python.pid)
         finally:
             python.kill()
 
 
-def child_of(pid):
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def program_of(python):
+    """The program that Python has started, once a process of it runs tasks."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        # It runs tasks once it has processes of its own.
-        if children and Path(f"/proc/{children[0]}/task/{children[0]}/children").read_text().strip():
-            return int(children[0])
+        # One of them may end meanwhile.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for program in children(python):
+                for guardian in children(program):
+                    if any(b"__worker" in Path(f"/proc/{worker}/cmdline").read_bytes() for worker in children(guardian)):
+                        return program
         time.sleep(0.05)
     raise AssertionError("the program does not run")
 
