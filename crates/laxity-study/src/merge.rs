@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 /// More shards than this are not listed in a message.
 const LISTED_MAX: usize = 8;
 
-/// Adds up the shards of a study that laxity `version` has judged, and keeps the points that they make whole in its directory. `shards` are
-/// their directories; if none is given, those beneath the study's. Where the axis is refined and is to be looked at more closely the study is not complete: then the
-/// shards have further points to judge.
+/// Adds up the shards of a study that laxity `version` has judged, and keeps the points that they make whole in its directory. `shards`
+/// are their directories; if none is given, those beneath the study's. Where the axis is refined and is to be looked at more closely the
+/// study is not complete: then the shards have further points to judge.
 ///
 /// # Errors
 ///
-/// Shards of another study, of another laxity or of another number of shards; one that is missing, not finished, or there twice; a damaged one; an error of
-/// the file system. Nothing is kept then.
+/// Shards of another study, of another laxity or of another number of shards; one that is missing, not finished, or there twice; a
+/// damaged one; an error of the file system. Nothing is kept then.
 pub fn merge(study: &Study, directory: &Path, shards: &[PathBuf], version: &str) -> Result<ComputedPoints> {
     let description = study.description();
     let known = Journal::points(directory, &description, |_, tally| study.is_whole(tally))?;
