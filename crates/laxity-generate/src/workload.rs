@@ -58,13 +58,14 @@ impl Iterator for Jobs {
     type Item = JobSpec;
 
     /// Ends when the task leaves, and where the next release would be past 2^64 ns.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<JobSpec> {
         let release = self.next_release_ns;
         if release >= self.leave_ns {
             return None;
         }
-        let share = self.share_ppm();
+        // Most jobs are of one size; what is drawn is not worth a place in every loop over jobs.
+        let share = if self.demand == Demand::Wcet { 1_000_000 } else { self.share_ppm() };
         let gap = match self.arrival {
             Arrival::Periodic { period } => period.as_ns(),
             Arrival::Sporadic { min_interarrival } => {
@@ -100,7 +101,7 @@ impl Jobs {
         Jobs { next_release_ns: self.next_release_ns.saturating_add(by.as_ns()), ..self }
     }
 
-    #[inline]
+    #[inline(never)]
     fn share_ppm(&mut self) -> u32 {
         match self.demand {
             Demand::Wcet => 1_000_000,
