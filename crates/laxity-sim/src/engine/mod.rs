@@ -464,7 +464,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     }
 
     /// Emits an event if the observer wants events.
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, kind: EventKind, cpu: Option<u32>, task: u32, argument: Option<u64>) {
         if O::EVENTS {
             let job = self.tasks[task as usize].index();

@@ -102,17 +102,20 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// Whether the last job that ends in this instant is the only one, no job is released, and no observer wants
-    /// events: then its CPU may decide at once.
+    /// Whether the last job that ends in this instant is the only one, no job is released, and nothing else is seen to happen:
+    /// then its CPU may decide at once.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.goes_straight() && self.pending.is_empty() && self.timers.next_instant() > self.now_ns
+        self.goes_straight()
+            && self.pending.is_empty()
+            && self.timers.next_instant() > self.now_ns
+            && (!O::EVENTS || self.watch.is_quiet(self.now_ns))
     }
 
-    /// Whether no observer wants events of a policy whose decisions are made in one step.
+    /// Whether the policy's decisions are made in one step, and nothing but jobs takes time.
     #[inline]
     fn goes_straight(&self) -> bool {
-        IDEAL && !O::EVENTS && !self.has_steps
+        IDEAL && !self.has_steps
     }
 
     fn exhausted(&mut self, cpu: u32) {
@@ -233,11 +236,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// their CPUs, then jobs begin. So no job runs for no time, and none begins before it has left another CPU.
     #[inline]
     pub(super) fn follow_links(&mut self) {
-        if self.goes_straight() {
+        // In whose order jobs leave and begin on several CPUs shows in events.
+        if self.goes_straight() && (!O::EVENTS || self.pending.len() <= 1) {
             self.follow_straight();
             return;
         }
-        let (mut next, mut left) = (0, 0);
+        let (mut next, mut left) = (std::mem::take(&mut self.decided), 0);
         loop {
             while next < self.pending.len() {
                 self.decide(self.pending[next]);
@@ -260,7 +264,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.pending.clear();
     }
 
-    /// [`Engine::follow_links`] without events, under a policy whose decisions are made in one step: CPU by CPU.
+    /// [`Engine::follow_links`] without events, or of one CPU, under a policy whose decisions are made in one step: CPU by CPU.
     /// A decision asks no further CPU then, and no job begins on one CPU while another still runs it, for links
     /// do not move away from where a task is scheduled.
     #[inline]
@@ -276,6 +280,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 let state = &mut self.tasks[before as usize];
                 core.account(state, self.now_ns);
                 state.switched_out();
+                if O::EVENTS && state.goes_on() {
+                    self.emit(EventKind::Preempt, Some(self.pending[index]), before, None);
+                }
             }
             self.begin(self.pending[index], before);
         }
@@ -323,7 +330,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// The decision of a CPU begins there after `before`, without events, unless the same task just goes on.
+    /// The decision of a CPU begins there after `before`, unless the same task just goes on.
     #[inline(always)]
     fn begin(&mut self, cpu: u32, before: u32) {
         let core = &mut self.cpus[cpu as usize];
@@ -335,9 +342,13 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             if before == task && state.goes_on() {
                 return;
             }
-            state.begin(cpu, self.now_ns);
+            let resumed = state.started;
+            let from = state.begin(cpu, self.now_ns);
             core.since_ns = self.now_ns;
             clock = self.now_ns + core.lasts(state);
+            if O::EVENTS {
+                self.show_begin(cpu, task, resumed, from);
+            }
         }
         self.clocks.set(cpu as usize, clock);
     }
@@ -414,13 +425,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.background_gives_up(cpu);
         }
         if O::EVENTS {
-            let kind = match (resumed, from) {
-                (false, _) => EventKind::Start,
-                (true, None) => EventKind::Resume,
-                (true, Some(_)) => EventKind::Migrate,
-            };
-            let from = from.map(|from| u64::from(self.cpus[from as usize].number));
-            self.emit(kind, Some(cpu), task, from);
+            self.show_begin(cpu, task, resumed, from);
         }
         if !IDEAL && self.caches.is_some() {
             self.reload_caches(task, resumed.then_some(last), cpu);

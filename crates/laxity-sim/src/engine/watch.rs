@@ -1,6 +1,11 @@
 //! What happens whether or not the scheduler takes notice: arrivals, deadlines that pass, replenishments, tasks
 //! that enter and leave. Only for observers that want events.
+//!
+//! Every job arrives and has a deadline, so each task has a clock for both: that of its next arrival, or of the first deadline of a
+//! job that is not over, if that is earlier. It may be too early, as a job that is over by then does not set it again: where deadlines are
+//! periods, it is set once for each job. A heap has the clocks, and another one what comes rarely.
 
+use super::calendar::NEVER;
 use super::{Engine, NONE, index_u32};
 use crate::observer::Observer;
 use crate::setup::Setup;
@@ -10,63 +15,181 @@ use laxity_trace::{Event, EventKind, JobOutcome};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What comes at an instant. Within an instant: entering before arriving, arriving before leaving, deadlines last.
+/// What comes rarely. Within an instant: entering before jobs that arrive, these before leaving, deadlines last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Coming {
     Enter,
-    Arrival,
     Leave,
     Replenish { job: u32, deadline: u64 },
-    Deadline { job: u32 },
 }
+
+/// A job that has arrived: its number and its deadline.
+type Pending = (u32, u64);
 
 /// A task seen from outside.
 struct Seen {
     jobs: Jobs,
     deadline_rel_ns: u64,
-    /// Number of the next job to arrive, and its arrival.
+    /// Number of the next job to arrive, and its arrival; [`NEVER`]: there is none.
     next: u32,
     arrival_ns: u64,
-    /// Jobs before this one are over: done, aborted, or skipped.
-    over: u32,
-    /// Jobs before this one, among those that missed their deadline, are known to have.
-    missed: u32,
-    /// Where releases may be skipped: number and deadline of the jobs that have arrived and are not over.
-    pending: VecDeque<(u32, u64)>,
+    /// The first job that has arrived and is not over, and those behind it. There is one at most where jobs are on time.
+    first: Option<Pending>,
+    behind: VecDeque<Pending>,
+    /// So many of them, the first ones, are known to have missed their deadline.
+    missed: usize,
+}
+
+impl Seen {
+    #[inline]
+    fn next_arrival(&mut self) {
+        self.arrival_ns = match self.jobs.next() {
+            Some(job) => {
+                self.next = self.next.wrapping_add(1);
+                job.release.as_ns()
+            }
+            None => NEVER,
+        };
+    }
+
+    /// The first job that is not over, and not known to have missed its deadline.
+    #[inline]
+    fn watched(&self) -> Option<Pending> {
+        match self.missed.checked_sub(1) {
+            None => self.first,
+            Some(place) => self.behind.get(place).copied(),
+        }
+    }
+
+    /// When to look at the task next.
+    #[inline]
+    fn clock(&self) -> u64 {
+        self.arrival_ns.min(self.watched().map_or(NEVER, |(_, deadline)| deadline))
+    }
+
+    /// A job arrives, or does not because an earlier one is late.
+    #[inline]
+    fn arrives(&mut self, task: u32, on_miss: OnMiss) -> Event {
+        let now = self.arrival_ns;
+        let (job, deadline) = (self.next, now + self.deadline_rel_ns);
+        // The first one has the earliest deadline.
+        let skipped = self.first.is_some_and(|(_, deadline)| on_miss.skips(now, deadline, None));
+        if self.first.is_none() {
+            self.first = Some((job, deadline));
+        } else if !skipped {
+            self.behind.push_back((job, deadline));
+        }
+        self.next_arrival();
+        let (kind, argument) =
+            if skipped { (EventKind::Skip, None) } else { (EventKind::Release, Some(deadline)) };
+        Event { time_ns: now, kind, cpu: None, task: Some(task), job: Some(job), argument }
+    }
+
+    /// None of its jobs is pending any more.
+    fn forgets_jobs(&mut self) {
+        self.first = None;
+        self.behind.clear();
+        self.missed = 0;
+    }
+}
+
+/// When to look at the tasks next, the first one first, equals by task: a heap in which only the first changes.
+#[derive(Default)]
+struct Clocks {
+    /// Each an instant and, in its lower half, a task.
+    heap: Vec<u128>,
+}
+
+impl Clocks {
+    fn new(clocks: impl Iterator<Item = (u64, u32)>) -> Self {
+        let mut heap: Vec<u128> = clocks.map(|(time, task)| Self::clock(time, task)).collect();
+        // What is in order is a heap.
+        heap.sort_unstable();
+        Clocks { heap }
+    }
+
+    #[inline]
+    fn clock(time: u64, task: u32) -> u128 {
+        u128::from(time) << 64 | u128::from(task)
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "each half by itself")]
+    fn first(&self) -> (u64, u32) {
+        self.heap.first().map_or((NEVER, NONE), |&clock| ((clock >> 64) as u64, clock as u32))
+    }
+
+    /// Sets the first one to a later instant, which is later than most: its place is looked for from below.
+    #[inline]
+    fn set_first(&mut self, time: u64, task: u32) {
+        let clock = Self::clock(time, task);
+        let heap = &mut self.heap[..];
+        let (mut at, mut child) = (0, 1);
+        while child < heap.len() {
+            let mut least = heap[child];
+            if let Some(&other) = heap.get(child + 1) {
+                child += usize::from(other < least);
+                least = least.min(other);
+            }
+            heap[at] = least;
+            (at, child) = (child, 2 * child + 1);
+        }
+        while at > 0 {
+            let above = (at - 1) / 2;
+            if heap[above] <= clock {
+                break;
+            }
+            heap[at] = heap[above];
+            at = above;
+        }
+        heap[at] = clock;
+    }
 }
 
 /// The watch: arrivals and deadlines to come.
 pub(super) struct Watch {
     tasks: Vec<Seen>,
     on_miss: OnMiss,
+    /// One for each task.
+    clocks: Clocks,
     coming: BinaryHeap<Reverse<(u64, Coming, u32)>>,
+    /// The first instant at which anything may come.
+    next_ns: u64,
+    /// Jobs that miss their deadline in this instant, and their tasks.
+    missing: Vec<(u32, u32)>,
 }
 
 impl Watch {
     /// Nothing to watch unless `wanted`.
     pub fn new(setup: &Setup<'_>, wanted: bool) -> Self {
-        let mut watch = Watch { tasks: Vec::new(), on_miss: setup.on_miss, coming: BinaryHeap::new() };
+        let mut watch = Watch {
+            tasks: Vec::new(),
+            on_miss: setup.on_miss,
+            clocks: Clocks::default(),
+            coming: BinaryHeap::new(),
+            next_ns: NEVER,
+            missing: Vec::new(),
+        };
         let end = setup.duration.as_ns();
         if !wanted {
             return watch;
         }
+        // Background tasks are observed where they run.
+        let is_ordinary = |id: usize| setup.ordinary.contains(&id) || setup.changes.lets_enter(id);
         for (id, task) in setup.set.tasks().iter().enumerate() {
             watch.tasks.push(Seen {
                 jobs: jobs_of(task, id, setup.seed, setup.demand).before(setup.duration),
                 deadline_rel_ns: task.deadline_rel.as_ns(),
                 next: NONE,
-                arrival_ns: 0,
-                over: 0,
+                arrival_ns: NEVER,
+                first: None,
+                behind: VecDeque::new(),
                 missed: 0,
-                pending: VecDeque::new(),
             });
         }
-        // Background tasks are observed where they run.
-        let is_ordinary = |id: usize| setup.ordinary.contains(&id) || setup.changes.lets_enter(id);
         for (id, task) in setup.set.real_time().filter(|&(id, _)| !is_ordinary(id)) {
-            let number = index_u32(id);
-            watch.next_arrival(number);
-            let phase = task.phase.as_ns();
+            watch.tasks[id].next_arrival();
+            let (number, phase) = (index_u32(id), task.phase.as_ns());
             if phase > 0 && phase < end {
                 watch.coming.push(Reverse((phase, Coming::Enter, number)));
             }
@@ -74,22 +197,33 @@ impl Watch {
                 watch.coming.push(Reverse((leave.as_ns(), Coming::Leave, number)));
             }
         }
+        watch.set_clocks();
         watch
+    }
+
+    /// Something is to come that the clocks do not say.
+    fn set_clocks(&mut self) {
+        let clocks = self.tasks.iter().enumerate();
+        self.clocks = Clocks::new(clocks.map(|(task, seen)| (seen.clock(), index_u32(task))));
+        self.next_ns = self.next_instant();
     }
 
     /// The task moves to the background: nothing of it is to come.
     pub fn turns_ordinary(&mut self, task: usize) {
+        let Some(seen) = self.tasks.get_mut(task) else { return };
+        seen.forgets_jobs();
+        seen.arrival_ns = NEVER;
         self.coming.retain(|Reverse((_, _, other))| *other as usize != task);
+        self.set_clocks();
     }
 
     /// The task is a real-time task from now on, whose job of this number arrives at `release`, and `following` are those behind it.
     pub fn turns_real_time(&mut self, task: usize, job: u32, release: u64, following: Jobs) {
         let Some(seen) = self.tasks.get_mut(task) else { return };
+        seen.forgets_jobs();
         seen.jobs = following;
         (seen.next, seen.arrival_ns) = (job, release);
-        (seen.over, seen.missed) = (job, job);
-        seen.pending.clear();
-        self.coming.push(Reverse((release, Coming::Arrival, index_u32(task))));
+        self.set_clocks();
     }
 
     /// The task releases no more jobs from `now` on; a real-time task is seen to leave, and one that has not entered yet does not enter
@@ -97,97 +231,103 @@ impl Watch {
     pub fn leaves(&mut self, task: usize, (real_time, arrives): (bool, bool), now: u64) {
         let Some(seen) = self.tasks.get_mut(task) else { return };
         seen.jobs = seen.jobs.clone().before(Duration::from_ns(now));
+        if !arrives {
+            seen.arrival_ns = NEVER;
+        }
         self.coming.retain(|Reverse((_, coming, other))| {
-            let gone = match coming {
-                Coming::Enter | Coming::Leave => true,
-                Coming::Arrival => !arrives,
-                Coming::Replenish { .. } | Coming::Deadline { .. } => false,
-            };
-            *other as usize != task || !gone
+            *other as usize != task || matches!(coming, Coming::Replenish { .. })
         });
         if real_time {
             self.coming.push(Reverse((now, Coming::Leave, index_u32(task))));
         }
+        self.set_clocks();
+    }
+
+    /// Whether nothing is to come by this instant.
+    #[inline]
+    pub fn is_quiet(&self, now: u64) -> bool {
+        self.next_ns > now
     }
 
     /// A job of the task is done or aborted; that happens in the order of the jobs.
-    pub fn ended(&mut self, task: u32, job: u32) {
+    #[inline]
+    pub fn ended(&mut self, task: u32) {
         let seen = &mut self.tasks[task as usize];
-        seen.over = job + 1;
-        seen.pending.pop_front();
+        seen.first = if seen.behind.is_empty() { None } else { seen.behind.pop_front() };
+        seen.missed = seen.missed.saturating_sub(1);
     }
 
     /// The miss of the task's first job that is not over, if this is its deadline and the miss has not been shown yet.
     pub fn misses_now(&mut self, task: u32, job: u32, now: u64) -> Option<Event> {
         let seen = &mut self.tasks[task as usize];
-        if seen.missed > job {
+        if seen.missed > 0 {
             return None;
         }
-        seen.missed = job + 1;
+        seen.missed = 1;
         Some(miss(now, task, job))
-    }
-
-    /// Whether a release of the task at `now` does not happen, because an earlier job is late.
-    fn skips(&self, task: u32, now: u64) -> bool {
-        let first = self.tasks[task as usize].pending.front();
-        // The first one has the earliest deadline.
-        first.is_some_and(|&(_, deadline)| self.on_miss.skips(now, deadline, None))
     }
 
     /// The task's throttled job has a budget again at `time`.
     pub fn replenish(&mut self, task: u32, job: u32, time: u64, deadline: u64) {
         self.coming.push(Reverse((time, Coming::Replenish { job, deadline }, task)));
+        self.next_ns = self.next_ns.min(time);
     }
 
-    fn next_arrival(&mut self, task: u32) {
-        let seen = &mut self.tasks[task as usize];
-        if let Some(job) = seen.jobs.next() {
-            seen.next = seen.next.wrapping_add(1);
-            seen.arrival_ns = job.release.as_ns();
-            self.coming.push(Reverse((seen.arrival_ns, Coming::Arrival, task)));
+    #[inline]
+    fn next_instant(&self) -> u64 {
+        self.clocks.first().0.min(self.coming.peek().map_or(NEVER, |&Reverse((time, ..))| time))
+    }
+
+    /// Shows what comes before the instant, or up to and including it.
+    fn show(&mut self, until: u64, inclusive: bool, mut show: impl FnMut(Event)) {
+        while self.next_ns < until || self.next_ns == until && inclusive {
+            let now = self.next_ns;
+            if now == NEVER {
+                return;
+            }
+            if !self.coming.is_empty() {
+                self.show_rare(now, |coming| coming == Coming::Enter, &mut show);
+            }
+            while let (time, task) = self.clocks.first()
+                && time == now
+            {
+                let seen = &mut self.tasks[task as usize];
+                if let Some((job, deadline)) = seen.watched()
+                    && deadline == now
+                {
+                    self.missing.push((job, task));
+                    seen.missed += 1;
+                }
+                let arrives = (seen.arrival_ns == now).then(|| seen.arrives(task, self.on_miss));
+                self.clocks.set_first(seen.clock(), task);
+                if let Some(event) = arrives {
+                    show(event);
+                }
+            }
+            if !self.coming.is_empty() {
+                self.show_rare(now, |_| true, &mut show);
+            }
+            if !self.missing.is_empty() {
+                // By number, then by task.
+                self.missing.sort_unstable();
+                self.missing.drain(..).for_each(|(job, task)| show(miss(now, task, job)));
+            }
+            self.next_ns = self.next_instant();
         }
     }
 
-    /// The next event at or before (`inclusive`) or before the instant.
-    fn take(&mut self, until: u64, inclusive: bool) -> Option<Event> {
-        loop {
-            let &Reverse((time, coming, task)) = self.coming.peek()?;
-            if time > until || (time == until && !inclusive) {
-                return None;
-            }
+    fn show_rare(&mut self, now: u64, which: impl Fn(Coming) -> bool, show: &mut impl FnMut(Event)) {
+        while let Some(&Reverse((time, coming, task))) = self.coming.peek()
+            && time == now
+            && which(coming)
+        {
             self.coming.pop();
-            let event = |kind, job, argument| {
-                Some(Event { time_ns: time, kind, cpu: None, task: Some(task), job, argument })
+            let (kind, job, argument) = match coming {
+                Coming::Enter => (EventKind::Enter, None, None),
+                Coming::Leave => (EventKind::Leave, None, None),
+                Coming::Replenish { job, deadline } => (EventKind::Replenish, Some(job), Some(deadline)),
             };
-            match coming {
-                Coming::Enter => return event(EventKind::Enter, None, None),
-                Coming::Leave => return event(EventKind::Leave, None, None),
-                Coming::Replenish { job, deadline } => {
-                    return event(EventKind::Replenish, Some(job), Some(deadline));
-                }
-                Coming::Arrival => {
-                    let skipped = self.skips(task, time);
-                    let seen = &mut self.tasks[task as usize];
-                    let (job, deadline) = (seen.next, time + seen.deadline_rel_ns);
-                    if skipped {
-                        self.next_arrival(task);
-                        return event(EventKind::Skip, Some(job), None);
-                    }
-                    if self.on_miss == OnMiss::Skip {
-                        seen.pending.push_back((job, deadline));
-                    }
-                    self.coming.push(Reverse((deadline, Coming::Deadline { job }, task)));
-                    self.next_arrival(task);
-                    return event(EventKind::Release, Some(job), Some(deadline));
-                }
-                Coming::Deadline { job } => {
-                    let seen = &mut self.tasks[task as usize];
-                    if seen.over <= job {
-                        seen.missed = job + 1;
-                        return Some(miss(time, task, job));
-                    }
-                }
-            }
+            show(Event { time_ns: now, kind, cpu: None, task: Some(task), job, argument });
         }
     }
 }
@@ -220,13 +360,31 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.observer.event(miss);
         }
         self.emit(kind, Some(cpu), task, Some(deadline));
-        self.watch.ended(task, job);
+        self.watch.ended(task);
+    }
+
+    /// The event that a job's beginning is: it has run before (`resumed`), and elsewhere (`from`).
+    #[inline]
+    pub(super) fn show_begin(&mut self, cpu: u32, task: u32, resumed: bool, from: Option<u32>) {
+        let kind = match (resumed, from) {
+            (false, _) => EventKind::Start,
+            (true, None) => EventKind::Resume,
+            (true, Some(_)) => EventKind::Migrate,
+        };
+        let from = from.map(|from| u64::from(self.cpus[from as usize].number));
+        self.emit(kind, Some(cpu), task, from);
     }
 
     /// Emits what comes before the instant, or up to and including it.
+    #[inline(always)]
     pub(super) fn watch_until(&mut self, until: u64, inclusive: bool) {
-        while let Some(event) = self.watch.take(until, inclusive) {
-            self.observer.event(event);
+        if self.watch.next_ns < until || inclusive && self.watch.next_ns == until {
+            self.show_until(until, inclusive);
         }
+    }
+
+    #[inline(never)]
+    fn show_until(&mut self, until: u64, inclusive: bool) {
+        self.watch.show(until, inclusive, |event| self.observer.event(event));
     }
 }
