@@ -1,7 +1,7 @@
 //! One simulation: what is simulated, and what observes it.
 
 use super::mechanics::{Mechanics, servers_of};
-use super::taker::Taker;
+use super::taker::{Taker, Takes};
 use crate::case::{ChangeAt, changes};
 use crate::placing::BelowServers;
 use laxity_model::{Cell, Demand, Duration, Platform, PolicyScheduler, Result, TaskSet};
@@ -112,18 +112,10 @@ impl Simulation<'_> {
             |file| WrittenJobs { file: Writing::to(file, control), laxities: digest.laxities.clone() };
         let mut watcher = Watcher::<EVENTS> {
             jobs: jobs.then(Vec::new),
-            jobs_file: jobs_file.map(|file| Taker::new(scope, written_jobs(file), WrittenJobs::write)),
+            jobs_file: jobs_file.map(|file| Taker::new(scope, written_jobs(file))),
             open: Vec::new(),
-            events: events.map(|file| {
-                Taker::new(scope, Writing::to(file, control), |file, event| {
-                    file.write(|file| file.write(event))
-                })
-            }),
-            verification: definition.map(|definition| {
-                Taker::new(scope, Verification::new(definition), |verification, event| {
-                    verification.event(event)
-                })
-            }),
+            events: events.map(|file| Taker::new(scope, Writing::to(file, control))),
+            verification: definition.map(|definition| Taker::new(scope, Verification::new(definition))),
             digest,
             unreported: 0,
             control,
@@ -275,6 +267,7 @@ impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
         }
     }
 
+    #[inline(always)]
     fn event(&mut self, event: Event) {
         if let Some(verification) = &mut self.verification {
             verification.take(&event);
@@ -364,9 +357,22 @@ struct WrittenJobs<'a> {
     laxities: Laxities,
 }
 
-impl WrittenJobs<'_> {
-    fn write(&mut self, job: &Job) {
+impl Takes<Job> for WrittenJobs<'_> {
+    fn take(&mut self, job: &Job) {
         self.laxities.add(job);
         self.file.write(|file| file.write(job));
+    }
+}
+
+impl Takes<Event> for Writing<'_, EventsFile> {
+    fn take(&mut self, event: &Event) {
+        self.write(|file| file.write(event));
+    }
+}
+
+impl Takes<Event> for Verification<'_> {
+    #[inline]
+    fn take(&mut self, event: &Event) {
+        self.event(event);
     }
 }

@@ -14,35 +14,35 @@ const BATCH: usize = 4096;
 /// Batches that are on their way, or being taken.
 const BATCHES: usize = 3;
 
-/// Takes things, and is a `S` in the end.
-pub(super) struct Taker<'scope, T, S> {
-    taking: Taking<'scope, T, S>,
-    take: fn(&mut S, &T),
+/// What takes things.
+pub(super) trait Takes<T> {
+    /// Takes the next one.
+    fn take(&mut self, thing: &T);
 }
 
-enum Taking<'scope, T, S> {
+/// Takes things, and is a `S` in the end.
+pub(super) enum Taker<'scope, T, S> {
     AtOnce(S),
     Beside(Line<'scope, T, S>),
 }
 
-struct Line<'scope, T, S> {
+pub(super) struct Line<'scope, T, S> {
     batch: Vec<T>,
     full: SyncSender<Vec<T>>,
     taken: Receiver<Vec<T>>,
     thread: ScopedJoinHandle<'scope, S>,
 }
 
-impl<'scope, T: Clone + Send + 'scope, S: Send + 'scope> Taker<'scope, T, S> {
+impl<'scope, T: Clone + Send + 'scope, S: Takes<T> + Send + 'scope> Taker<'scope, T, S> {
     /// On a thread of this scope, if there is one and it can be started.
-    pub fn new(scope: Option<&'scope Scope<'scope, '_>>, state: S, take: fn(&mut S, &T)) -> Self {
-        let taking = match scope {
-            None => Taking::AtOnce(state),
-            Some(scope) => Self::beside(scope, state, take),
-        };
-        Taker { taking, take }
+    pub fn new(scope: Option<&'scope Scope<'scope, '_>>, state: S) -> Self {
+        match scope {
+            None => Taker::AtOnce(state),
+            Some(scope) => Self::beside(scope, state),
+        }
     }
 
-    fn beside(scope: &'scope Scope<'scope, '_>, state: S, take: fn(&mut S, &T)) -> Taking<'scope, T, S> {
+    fn beside(scope: &'scope Scope<'scope, '_>, state: S) -> Self {
         let (full, batches) = sync_channel::<Vec<T>>(BATCHES);
         let (back, taken) = channel();
         // The state goes to the thread when it runs: where none can be started, it is still here.
@@ -50,7 +50,7 @@ impl<'scope, T: Clone + Send + 'scope, S: Send + 'scope> Taker<'scope, T, S> {
         let started = start_thread(scope, move || {
             let mut state = state_of.recv().expect("it is handed over at once");
             for mut batch in batches {
-                batch.iter().for_each(|thing| take(&mut state, thing));
+                batch.iter().for_each(|thing| state.take(thing));
                 batch.clear();
                 // At the end nothing is sent any more.
                 drop(back.send(batch));
@@ -58,27 +58,27 @@ impl<'scope, T: Clone + Send + 'scope, S: Send + 'scope> Taker<'scope, T, S> {
             state
         });
         match started {
-            Err(_) => Taking::AtOnce(state),
+            Err(_) => Taker::AtOnce(state),
             Ok(thread) => {
                 hand_over.send(state).expect("the thread waits for it");
-                Taking::Beside(Line { batch: Vec::with_capacity(BATCH), full, taken, thread })
+                Taker::Beside(Line { batch: Vec::with_capacity(BATCH), full, taken, thread })
             }
         }
     }
 
     #[inline]
     pub fn take(&mut self, thing: &T) {
-        match &mut self.taking {
-            Taking::AtOnce(state) => (self.take)(state, thing),
-            Taking::Beside(line) => line.push(thing),
+        match self {
+            Taker::AtOnce(state) => state.take(thing),
+            Taker::Beside(line) => line.push(thing),
         }
     }
 
     /// All has been taken.
     pub fn finish(self) -> S {
-        match self.taking {
-            Taking::AtOnce(state) => state,
-            Taking::Beside(Line { batch, full, thread, .. }) => {
+        match self {
+            Taker::AtOnce(state) => state,
+            Taker::Beside(Line { batch, full, thread, .. }) => {
                 // A thread that has panicked takes nothing; what it says comes below.
                 drop(full.send(batch));
                 drop(full);
@@ -108,9 +108,19 @@ impl<T: Clone, S> Line<'_, T, S> {
 mod tests {
     use super::*;
 
-    fn sum(state: &mut (u64, u64), thing: &u64) {
-        // The order counts.
-        *state = (state.0 + 1, state.1.wrapping_mul(31).wrapping_add(*thing));
+    /// How many, and a sum in which the order counts.
+    impl Takes<u64> for (u64, u64) {
+        fn take(&mut self, thing: &u64) {
+            *self = (self.0 + 1, self.1.wrapping_mul(31).wrapping_add(*thing));
+        }
+    }
+
+    struct BelowTen;
+
+    impl Takes<u64> for BelowTen {
+        fn take(&mut self, thing: &u64) {
+            assert!(*thing < 10, "{thing}");
+        }
     }
 
     #[test]
@@ -119,7 +129,7 @@ mod tests {
         for things in [0, 1, BATCH as u64, count] {
             let both = std::thread::scope(|scope| {
                 [None, Some(scope)].map(|scope| {
-                    let mut taker = Taker::new(scope, (0, 0), sum);
+                    let mut taker = Taker::new(scope, (0, 0));
                     (0..things).for_each(|thing| taker.take(&thing));
                     taker.finish()
                 })
@@ -133,10 +143,9 @@ mod tests {
     fn what_a_thread_says_when_it_panics_is_not_lost() {
         let said = std::panic::catch_unwind(|| {
             std::thread::scope(|scope| {
-                let mut taker =
-                    Taker::new(Some(scope), 0_u64, |_, thing: &u64| assert!(*thing < 10, "{thing}"));
+                let mut taker = Taker::new(Some(scope), BelowTen);
                 (0..20 * BATCH as u64).for_each(|thing| taker.take(&thing));
-                taker.finish()
+                taker.finish();
             })
         });
         assert!(
