@@ -317,6 +317,17 @@ impl Report {
         self.checked[oracle as usize] += 1;
     }
 
+    /// Counts two.
+    #[inline]
+    pub fn checks_twice(&mut self, oracle: Oracle) {
+        self.checked[oracle as usize] += 2;
+    }
+
+    /// Counts many.
+    pub fn checks_often(&mut self, oracle: Oracle, times: u64) {
+        self.checked[oracle as usize] += times;
+    }
+
     /// Counts a violation, and keeps it with its text if there is room. `what` says what happened, without time and place,
     /// of tasks called by their names.
     pub fn violation(&mut self, sighting: Sighting, what: impl FnOnce(&Names) -> String) {

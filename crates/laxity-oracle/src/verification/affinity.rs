@@ -12,7 +12,6 @@ use crate::verdict::Sighting;
 impl Verification<'_> {
     /// A job of the task begins to run on a CPU.
     pub(super) fn check_affinity(&mut self, task: u32, job: u32, cpu: usize) {
-        self.report.checks(Oracle::Affinity);
         let (of, on) = (&self.trace.tasks[task as usize], &self.trace.cpus[cpu]);
         let why = if on.cluster != of.cluster {
             "which is in another cluster"

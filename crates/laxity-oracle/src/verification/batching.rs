@@ -14,13 +14,34 @@
 use crate::verdict::{Report, Sighting};
 use crate::{Definition, JobName, Oracle};
 
+/// A job that has begun to run, and the deadline by which it is scheduled.
+#[derive(Clone, Copy)]
+pub(super) struct Begun {
+    pub job: (u32, u32),
+    pub deadline_abs_ns: u64,
+}
+
+/// What is known of a task.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaskGroups {
+    takes_part: bool,
+    /// The last instant at which one of its jobs was released in a group.
+    grouped_at: Option<u64>,
+}
+
+impl TaskGroups {
+    pub fn new(takes_part: bool) -> Self {
+        TaskGroups { takes_part, grouped_at: None }
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct ClusterGroups {
     /// The last instant at which jobs became due, and how many there were.
     instant_ns: Option<u64>,
     interrupts_due: u64,
     /// One of the group of that instant began to run.
-    begun: Option<JobName>,
+    begun: Option<Begun>,
     interrupts: u64,
 }
 
@@ -28,10 +49,6 @@ pub(super) struct Batching {
     enabled: bool,
     counts_interrupts: bool,
     clusters: Vec<ClusterGroups>,
-    /// By task: the last instant at which one of its jobs was released in a group.
-    grouped_at: Vec<Option<u64>>,
-    /// By task: whether it takes part.
-    takes_part: Vec<bool>,
 }
 
 impl Batching {
@@ -41,15 +58,14 @@ impl Batching {
             enabled: definition.batching(),
             counts_interrupts: definition.batching() && !definition.minds_laxity(),
             clusters,
-            grouped_at: vec![None; definition.set().tasks().len()],
-            takes_part: definition.set().tasks().iter().map(|task| task.batching).collect(),
         }
     }
 
     /// A job of the task is due now: released, or replenished.
-    pub fn due(&mut self, cluster: u32, task: u32, now: u64) {
+    #[inline(always)]
+    pub fn due(&mut self, cluster: u32, task: &TaskGroups, now: u64) {
         let of = &mut self.clusters[cluster as usize];
-        if !self.takes_part[task as usize] {
+        if !task.takes_part {
             of.interrupts_due += 1;
         } else if of.instant_ns != Some(now) {
             (of.instant_ns, of.begun) = (Some(now), None);
@@ -57,30 +73,46 @@ impl Batching {
         }
     }
 
-    /// A job that belongs to the group of this instant is released.
-    pub fn released(&mut self, cluster: u32, name: JobName, now: u64, report: &mut Report) {
-        if !self.enabled || !self.takes_part[name.task as usize] {
-            return;
+    /// A job of the task that belongs to the group of this instant is released. One of the group that has begun to run before.
+    #[inline(always)]
+    pub fn released(
+        &mut self,
+        cluster: u32,
+        task: &mut TaskGroups,
+        now: u64,
+        report: &mut Report,
+    ) -> Option<Begun> {
+        if !self.enabled || !task.takes_part {
+            return None;
         }
         report.checks(Oracle::Batching);
-        self.grouped_at[name.task as usize] = Some(now);
-        if let Some(other) = self.clusters[cluster as usize].begun.take() {
-            let sighting = Sighting { should_have_run: Some(name), ..Sighting::at(Oracle::Batching, now) };
-            report.violation(sighting.of(other), |names| {
-                format!(
-                    "ran {other} before {name} of the same batch was released",
-                    name = names.job(name),
-                    other = names.job(other)
-                )
-            });
-        }
+        task.grouped_at = Some(now);
+        self.clusters[cluster as usize].begun.take()
     }
 
-    /// A job begins to run.
-    pub fn begins(&mut self, cluster: u32, name: JobName, now: u64) {
-        if self.enabled && self.grouped_at[name.task as usize] == Some(now) {
-            self.clusters[cluster as usize].begun = Some(name);
-        }
+    /// A job has begun to run before another one of its group was released.
+    #[cold]
+    pub fn torn(other: JobName, name: JobName, now: u64, report: &mut Report) {
+        let sighting = Sighting { should_have_run: Some(name), ..Sighting::at(Oracle::Batching, now) };
+        report.violation(sighting.of(other), |names| {
+            format!(
+                "ran {other} before {name} of the same batch was released",
+                name = names.job(name),
+                other = names.job(other)
+            )
+        });
+    }
+
+    /// Whether a job of the task was released in a group now.
+    #[inline(always)]
+    pub fn is_grouped(&self, task: &TaskGroups, now: u64) -> bool {
+        self.enabled && task.grouped_at == Some(now)
+    }
+
+    /// A job that was begins to run.
+    #[inline(always)]
+    pub fn begins(&mut self, cluster: u32, begun: Begun) {
+        self.clusters[cluster as usize].begun = Some(begun);
     }
 
     /// A release interrupt is handled.

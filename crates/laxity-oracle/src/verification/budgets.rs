@@ -24,7 +24,8 @@
 //! Source: ackelman2018, 5.1; Abeni and Buttazzo, Integrating multimedia applications in hard real-time systems (1998).
 
 use super::enforcement::UnderWay;
-use super::trace_state::{Progress, Rate, TraceState};
+use super::trace_state::{Progress, TraceState};
+use super::work::Rate;
 use crate::verdict::{Report, Sighting};
 use crate::{Activity, BudgetRule, Definition, Oracle};
 use laxity_model::{Arrival, Duration};
@@ -102,7 +103,7 @@ impl Budgets {
     pub fn new(definition: &Definition, trace: &TraceState) -> Self {
         let servers = definition.set().tasks().iter().zip(&trace.tasks).map(|(task, of)| Server {
             wcet_ns: task.wcet.as_ns(),
-            budget_parts: u128::from(task.wcet.as_ns()) * of.scale,
+            budget_parts: u128::from(task.wcet.as_ns()) * u128::from(of.scale),
             period_ns: task.period().as_ns(),
             deadline_rel_ns: task.deadline_rel.as_ns(),
             wakes_up: definition.job_source().is_none() && matches!(task.arrival, Arrival::Sporadic { .. }),
@@ -119,11 +120,11 @@ impl Budgets {
     }
 
     /// The task begins anew where so many parts of work are in a ns: nothing of before counts.
-    pub fn begins_anew(&mut self, task: u32, scale: u128) {
+    pub fn begins_anew(&mut self, task: u32, scale: u64) {
         self.timers.retain(|Reverse((_, other))| *other != task);
         let server = &mut self.servers[task as usize];
         *server = Server {
-            budget_parts: u128::from(server.wcet_ns) * scale,
+            budget_parts: u128::from(server.wcet_ns) * u128::from(scale),
             wcet_ns: server.wcet_ns,
             period_ns: server.period_ns,
             deadline_rel_ns: server.deadline_rel_ns,
@@ -159,11 +160,13 @@ impl Budgets {
         self.servers[task as usize].used_parts
     }
 
+    #[inline]
     pub fn enforced(&self) -> bool {
         !matches!(self.mode, BudgetRule::OFF | BudgetRule::Followed)
     }
 
     /// The next replenishment of a waiting job, if it is not after `now`.
+    #[inline]
     pub fn due(&mut self, now: u64) -> Option<(u64, u32)> {
         match self.timers.peek() {
             Some(&Reverse((at, _))) if at <= now => self.timers.pop().map(|Reverse(timer)| timer),
@@ -185,12 +188,15 @@ impl Budgets {
     }
 
     /// A job of the task is released by its waking up in a real kernel (assumption 4): its server period ends.
+    #[inline]
     pub fn wakes_up(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
-        let real = self.noticed_late();
-        let server = &mut self.servers[task as usize];
-        if !real || !server.wakes_up {
-            return;
+        if self.noticed_late() && self.servers[task as usize].wakes_up {
+            self.ends_period(trace, (task, job), now, report);
         }
+    }
+
+    fn ends_period(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
+        let server = &mut self.servers[task as usize];
         let Some(began) = server.began_ns.take() else { return };
         let span = server.deadline_rel_ns.min(server.period_ns);
         let until_deadline = began.saturating_add(server.deadline_rel_ns).saturating_sub(now);
@@ -209,6 +215,7 @@ impl Budgets {
     }
 
     /// A job of the task gets the server (assumption 2).
+    #[inline]
     pub fn arrives(
         &mut self,
         task: u32,
@@ -216,9 +223,19 @@ impl Budgets {
         now: u64,
         report: &mut Report,
     ) -> Grant {
-        if !self.enforced() {
-            return Grant { ready_at: release, deadline_abs_ns: deadline_abs };
+        if self.enforced() {
+            return self.arrives_at_server(task, (release, deadline_abs), now, report);
         }
+        Grant { ready_at: release, deadline_abs_ns: deadline_abs }
+    }
+
+    fn arrives_at_server(
+        &mut self,
+        task: u32,
+        (release, deadline_abs): (u64, u64),
+        now: u64,
+        report: &mut Report,
+    ) -> Grant {
         let server = &mut self.servers[task as usize];
         let mut ready_at = release;
         match server.began_ns {
@@ -238,7 +255,7 @@ impl Budgets {
         self.grant(task, now, ready_at, deadline_abs, false)
     }
 
-    /// The running job of the task got this far; whether the budget is used up.
+    /// The running job of the task got this far; whether the budget is used up. Where budgets are enforced.
     pub fn uses(
         &mut self,
         trace: &TraceState,
@@ -248,9 +265,6 @@ impl Budgets {
         now: u64,
         report: &mut Report,
     ) -> bool {
-        if !self.enforced() {
-            return false;
-        }
         report.checks(Oracle::Budgets);
         let late = self.noticed_late();
         let server = &mut self.servers[task as usize];
@@ -282,7 +296,7 @@ impl Budgets {
     ) {
         let &Beyond { cpu, before, over, rate } = beyond;
         let server = &mut self.servers[task as usize];
-        let ns = |parts: u128| u64::try_from(parts / rate.per_ns.max(1)).unwrap_or(u64::MAX);
+        let ns = |parts: u128| u64::try_from(parts / u128::from(rate.per_ns.max(1))).unwrap_or(u64::MAX);
         let (wall, unexplained) = match &mut self.under_way {
             Some(under_way) => {
                 let wall = ns(over - before);
@@ -417,7 +431,7 @@ impl Budgets {
         }
     }
 
-    /// The job of the task begins to run: its replenishment must have been recorded.
+    /// The job of the task begins to run: its replenishment must have been recorded, where budgets are enforced.
     pub fn begins(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
         let Some(expected) = self.servers[task as usize].expected.take() else { return };
         if expected.must {

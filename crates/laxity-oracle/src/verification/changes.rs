@@ -15,6 +15,7 @@
 use super::Verification;
 use super::servers::Begins;
 use super::trace_state::{NONE, Pending, State};
+use super::work::Work;
 use crate::Oracle;
 use crate::definition::task_id;
 use crate::verdict::Sighting;
@@ -23,7 +24,7 @@ use laxity_trace::{Event, EventKind};
 
 impl Verification<'_> {
     /// A task is there from now on, in the background: its first job is not released before. Whether the event says that.
-    pub(super) fn appears(&mut self, event: &Event) -> bool {
+    fn appears(&mut self, event: &Event) -> bool {
         let tasks = &self.trace.tasks;
         let ordinary =
             |task: &u32| tasks.get(*task as usize).is_some_and(|of| of.cluster == NONE && of.released == 0);
@@ -32,6 +33,13 @@ impl Verification<'_> {
         };
         self.periods.begins_anew(task, 0, self.now_ns);
         true
+    }
+
+    /// A task enters: as a real-time task, or in the background.
+    pub(super) fn enters(&mut self, event: &Event) {
+        if !self.appears(event) {
+            self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now_ns, &mut v.report));
+        }
     }
 
     /// A task is a real-time task of a CPU from now on.
@@ -58,7 +66,7 @@ impl Verification<'_> {
         of.finished = None;
         self.periods.begins_anew(task, job, self.now_ns);
         self.budgets.begins_anew(task, scale);
-        self.demand.begins_anew(task);
+        self.trace.task(task).work = Work::default();
     }
 
     /// A task is in the background from now on.
@@ -98,7 +106,11 @@ impl Verification<'_> {
     fn jobs_go(&mut self, task: u32) {
         for place in 0..self.trace.tasks[task as usize].pending.len() {
             let of = &self.trace.tasks[task as usize];
-            let Pending { deadline_abs_ns: deadline_abs, missed, complete, .. } = of.pending[place];
+            let Some(&Pending { deadline_abs_ns: deadline_abs, missed, complete, .. }) =
+                of.pending.get(place)
+            else {
+                break;
+            };
             if !complete {
                 let name = self.trace.name(task, of.first.saturating_add(task_id(place)));
                 self.deadlines.over(name, deadline_abs, missed, self.now_ns, &mut self.report);

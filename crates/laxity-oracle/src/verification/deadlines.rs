@@ -12,30 +12,28 @@ use crate::verdict::{Report, Sighting};
 use crate::{Definition, JobName, Oracle};
 use laxity_model::Duration;
 
+/// How a job ends.
+pub(super) struct End {
+    pub deadline_abs_ns: u64,
+    /// Its miss was recorded.
+    pub missed: bool,
+    pub aborted: bool,
+    /// The deadline that the trace gives.
+    pub said_ns: Option<u64>,
+}
+
 pub(super) struct Deadlines {
-    deadline_rel_ns: Vec<u64>,
     bound_ns: u64,
 }
 
 impl Deadlines {
     pub fn new(definition: &Definition) -> Self {
-        Deadlines {
-            deadline_rel_ns: definition.set().tasks().iter().map(|task| task.deadline_rel.as_ns()).collect(),
-            bound_ns: definition.transitions().bound.as_ns(),
-        }
+        Deadlines { bound_ns: definition.transitions().bound.as_ns() }
     }
 
-    /// The absolute deadline of a job of the task.
-    pub fn of(&self, task: u32, release: u64) -> u64 {
-        release.saturating_add(self.deadline_rel_ns[task as usize])
-    }
-
-    /// Checks a deadline that the trace gives.
-    pub fn check(&self, name: JobName, right: u64, given: Option<u64>, now: u64, report: &mut Report) {
-        report.checks(Oracle::Deadlines);
-        if given == Some(right) {
-            return;
-        }
+    /// The trace gives another deadline than the right one.
+    #[cold]
+    pub fn is_not(name: JobName, right: u64, given: Option<u64>, now: u64, report: &mut Report) {
         report.violation(Sighting::at(Oracle::Deadlines, now).of(name), |names| {
             let given = given
                 .map_or("no deadline".to_owned(), |ns| format!("the deadline {}", Duration::from_ns(ns)));
@@ -70,18 +68,43 @@ impl Deadlines {
         }
     }
 
-    /// A job is over, or the trace is: whether its miss was recorded.
+    /// The trace is over, or what a job was at: whether its miss was recorded.
     pub fn over(&self, name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {
         report.checks(Oracle::Deadlines);
-        if !missed && now.saturating_sub(deadline_abs) > self.bound_ns {
-            report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), |names| {
-                format!("{name} missed its deadline, and no miss is recorded", name = names.job(name))
-            });
+        if self.lacks_miss(deadline_abs, missed, now) {
+            Self::has_missed(name, deadline_abs, report);
+        }
+    }
+
+    fn lacks_miss(&self, deadline_abs: u64, missed: bool, now: u64) -> bool {
+        !missed && now.saturating_sub(deadline_abs) > self.bound_ns
+    }
+
+    fn has_missed(name: JobName, deadline_abs: u64, report: &mut Report) {
+        report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), |names| {
+            format!("{name} missed its deadline, and no miss is recorded", name = names.job(name))
+        });
+    }
+
+    /// A job ends: its deadline, and whether its miss was recorded if and only if it has missed it.
+    #[inline(never)]
+    pub fn check_end(&self, name: JobName, end: &End, now: u64, report: &mut Report) {
+        let &End { deadline_abs_ns: deadline_abs, missed, aborted, said_ns } = end;
+        if said_ns != Some(deadline_abs) {
+            Self::is_not(name, deadline_abs, said_ns, now, report);
+        }
+        if self.lacks_miss(deadline_abs, missed, now) {
+            Self::has_missed(name, deadline_abs, report);
+        }
+        if aborted {
+            self.aborts(name, deadline_abs, missed, report);
+        } else {
+            Self::met(name, deadline_abs, missed, now, report);
         }
     }
 
     /// A job aborts, which it does because it has missed its deadline.
-    pub fn aborts(&self, name: JobName, deadline_abs: u64, missed: bool, report: &mut Report) {
+    fn aborts(&self, name: JobName, deadline_abs: u64, missed: bool, report: &mut Report) {
         if !missed && self.bound_ns == 0 {
             report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), |names| {
                 format!("{name} aborts, and no miss is recorded", name = names.job(name))
@@ -91,7 +114,7 @@ impl Deadlines {
 
     /// A job completes at its deadline, of all instants: that is no miss, although it was not yet complete when the miss
     /// was recorded.
-    pub fn met(&self, name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {
+    fn met(name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {
         if missed && now == deadline_abs {
             report.violation(Sighting::at(Oracle::Deadlines, now).of(name), |names| {
                 format!("{name} completes at its deadline, and a miss is recorded", name = names.job(name))

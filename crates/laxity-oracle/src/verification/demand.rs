@@ -8,124 +8,74 @@
 //!
 //! Complexity: O(1) per event. Exact where all CPUs have speed 1.
 
-use super::trace_state::{Progress, TraceState};
+use super::trace_state::TraceState;
+use super::work::{Leaves, Work};
 use crate::Oracle;
 use crate::verdict::{Report, Sighting};
 use laxity_model::Duration;
-use laxity_trace::EventKind;
 
-/// How a job leaves its CPU.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leaves {
-    /// It is not over.
-    Stopped,
-    Complete,
-    Aborted,
-}
-
-impl Leaves {
-    /// How a job is over with this event; nothing if it is not.
-    pub fn of(kind: EventKind) -> Option<Leaves> {
-        match kind {
-            EventKind::Complete => Some(Leaves::Complete),
-            EventKind::Abort => Some(Leaves::Aborted),
-            _ => None,
-        }
-    }
-}
-
-/// The work of a task's first incomplete job.
-#[derive(Clone, Copy, Default)]
-struct Work {
-    done_parts: u128,
-    /// The part of it that was cold caches.
-    delay_parts: u128,
-    /// By how much that may be wrong.
-    rounding_parts: u128,
-    reported: bool,
-}
-
-pub(super) struct Demand {
-    tasks: Vec<Work>,
-}
-
-impl Demand {
-    pub fn new(tasks: usize) -> Self {
-        Demand { tasks: vec![Work::default(); tasks] }
-    }
-
-    /// The task's first job is another one.
-    pub fn begins_anew(&mut self, task: u32) {
-        self.tasks[task as usize] = Work::default();
-    }
-
-    /// What the task's first job has done.
-    pub fn done(&self, task: u32) -> u128 {
-        self.tasks[task as usize].done_parts
-    }
-
-    /// The task's first job got this far.
-    pub fn progresses(&mut self, task: u32, progress: Progress) {
-        let work = &mut self.tasks[task as usize];
-        work.done_parts = work.done_parts.saturating_add(progress.net);
-        work.rounding_parts = work.rounding_parts.saturating_add(progress.rate.rounding());
-    }
-
-    /// A cache delay of the task's first job, as work.
-    pub fn cache_delay(&mut self, task: u32, delay: u128) {
-        let work = &mut self.tasks[task as usize];
-        work.delay_parts = work.delay_parts.saturating_add(delay);
-    }
-
+impl TraceState<'_> {
     /// Checks a job that stops running, or is over.
-    pub fn check(
+    #[inline(always)]
+    pub fn check_demand(
         &mut self,
-        trace: &TraceState,
         (task, job): (u32, u32),
-        cpu: Option<u32>,
+        cpu: u32,
         leaves: Leaves,
         now: u64,
         report: &mut Report,
     ) {
-        let demand = trace.tasks[task as usize].pending.front().and_then(|first| first.demand_ns);
-        let Some(demand) = demand else {
+        let of = &mut self.tasks[task as usize];
+        let work = of.work;
+        let mut wrong = None;
+        if let Some(demand) = of.pending.front().and_then(|first| first.demand_ns) {
+            let asked = u128::from(demand) * u128::from(of.scale);
+            let is_wrong = match leaves {
+                _ if work.has_parts => work.is_beyond(asked, leaves),
+                Leaves::Stopped => work.done_parts > asked,
+                Leaves::Complete => work.done_parts != asked,
+                Leaves::Aborted => work.done_parts >= asked,
+            };
             if leaves != Leaves::Stopped {
-                self.begins_anew(task);
+                report.checks(Oracle::Demand);
             }
-            return;
-        };
-        let complete = leaves == Leaves::Complete;
-        let work = &mut self.tasks[task as usize];
-        let scale = trace.tasks[task as usize].scale;
-        let asked = u128::from(demand) * scale;
-        let short = complete
-            && work.done_parts.saturating_add(work.rounding_parts) < asked.saturating_add(work.delay_parts);
-        let long =
-            work.done_parts > asked.saturating_add(work.delay_parts).saturating_add(work.rounding_parts);
-        let needless = leaves == Leaves::Aborted && work.done_parts >= asked.saturating_add(work.delay_parts);
-        if leaves != Leaves::Stopped {
-            report.checks(Oracle::Demand);
-        }
-        if (short || long || needless) && !work.reported {
-            work.reported = true;
-            let done = work.done_parts.saturating_sub(work.delay_parts) / scale;
-            let done = Duration::from_ns(u64::try_from(done).unwrap_or(u64::MAX));
-            let name = trace.name(task, job);
-            report.violation(Sighting::at(Oracle::Demand, now).on(cpu).of(name), |names| {
-                let verb = match leaves {
-                    Leaves::Stopped => "stopped",
-                    Leaves::Complete => "completed",
-                    Leaves::Aborted => "aborted",
-                };
-                format!(
-                    "{verb} {name} after {done} of work; it was asked for {}",
-                    Duration::from_ns(demand),
-                    name = names.job(name)
-                )
-            });
+            wrong = (is_wrong && !work.reported).then_some(demand);
         }
         if leaves != Leaves::Stopped {
-            *work = Work::default();
+            of.work = Work::default();
+        } else {
+            of.work.reported |= wrong.is_some();
         }
+        if let Some(demand) = wrong {
+            self.demand_is_wrong(&work, ((task, job), demand), cpu, leaves, now, report);
+        }
+    }
+
+    #[cold]
+    fn demand_is_wrong(
+        &self,
+        work: &Work,
+        ((task, job), demand): ((u32, u32), u64),
+        cpu: u32,
+        leaves: Leaves,
+        now: u64,
+        report: &mut Report,
+    ) {
+        let scale = self.tasks[task as usize].scale;
+        let done = work.done_parts.saturating_sub(work.delay_parts) / u128::from(scale);
+        let done = Duration::from_ns(u64::try_from(done).unwrap_or(u64::MAX));
+        let name = self.name(task, job);
+        report.violation(Sighting::at(Oracle::Demand, now).on(Some(cpu)).of(name), |names| {
+            let verb = match leaves {
+                Leaves::Stopped => "stopped",
+                Leaves::Complete => "completed",
+                Leaves::Aborted => "aborted",
+            };
+            format!(
+                "{verb} {name} after {done} of work; it was asked for {}",
+                Duration::from_ns(demand),
+                name = names.job(name)
+            )
+        });
     }
 }

@@ -43,6 +43,7 @@ impl Verification<'_> {
         let runs = of.occupant;
         self.order.withdraw(cluster);
         if let Some(occupant) = runs {
+            self.report.checks(Oracle::Affinity);
             self.check_affinity(occupant.task, occupant.job, index);
         }
     }

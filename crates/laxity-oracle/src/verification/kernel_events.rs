@@ -16,7 +16,7 @@ impl Verification<'_> {
         if let Some(task) = event.task.or(occupant.map(|occupant| occupant.task)) {
             if (task as usize) < self.trace.tasks.len() {
                 let work = self.trace.cpus[cpu].rate.work(length);
-                self.demand.cache_delay(task, work);
+                self.trace.task(task).work.cache_delay(work);
                 self.budgets.cache_delay(task, work);
             } else {
                 self.incomplete(event);
@@ -98,10 +98,23 @@ impl Verification<'_> {
 
     /// The task's first job leaves a CPU: stopped, or for a reason of its own.
     pub(super) fn leaves(&mut self, (task, cpu): (u32, usize), stopped: bool) {
+        if self.pushes.is_some() || self.order.windows.is_some() {
+            self.leaves_for_news((task, cpu), stopped);
+        }
+        match &mut self.order.measured {
+            Some(measured) if stopped => measured.stops(cpu),
+            Some(measured) => measured.ends(cpu, self.now_ns),
+            None => {}
+        }
+    }
+
+    /// Others may wait for the news that the task's first job leaves a CPU.
+    fn leaves_for_news(&mut self, (task, cpu): (u32, usize), stopped: bool) {
         // Its task's next job waits for the same news; where deadlines are postponed, it may go before this one.
-        let next = self.trace.tasks[task as usize].pending.iter().skip(1).find(|next| !next.complete);
-        let next = next.map_or_else(|| self.deadlines.of(task, self.now_ns), |next| next.deadline_abs_ns);
-        let first = (self.definition.key(task, next), task);
+        let of = &self.trace.tasks[task as usize];
+        let next = of.pending.iter().skip(1).find(|next| !next.complete);
+        let next = next.map_or_else(|| of.deadline(self.now_ns), |next| next.deadline_abs_ns);
+        let first = (self.trace.key(task, next), task);
         let rank = self.order.rank(task).min(first);
         if let Some(pushes) = &mut self.pushes {
             pushes.leaves(cpu, rank, self.now_ns);
@@ -109,11 +122,6 @@ impl Verification<'_> {
         match &mut self.order.windows {
             Some(windows) if stopped => windows.stops(cpu, task, self.now_ns),
             Some(windows) => windows.ends(cpu, task, rank, self.now_ns),
-            None => {}
-        }
-        match &mut self.order.measured {
-            Some(measured) if stopped => measured.stops(cpu),
-            Some(measured) => measured.ends(cpu, self.now_ns),
             None => {}
         }
     }

@@ -9,8 +9,9 @@
 //! Complexity: O(1) per event.
 
 use super::Verification;
-use super::demand::Leaves;
-use super::trace_state::{Finished, Occupant, Pending, Progress};
+use super::deadlines::End;
+use super::trace_state::{Finished, Occupant, Pending, Progress, State};
+use super::work::Leaves;
 use crate::Oracle;
 use crate::verdict::Sighting;
 use laxity_model::OnMiss;
@@ -44,18 +45,29 @@ impl Verification<'_> {
             }
             _ => None,
         };
-        self.say((task, job), Some(cpu), Oracle::Demand, wrong);
+        self.report.checks(Oracle::Demand);
+        if let Some(what) = wrong {
+            self.is_wrong((task, job), Some(cpu), Oracle::Demand, what);
+        }
     }
 
     /// The task's first job is over.
+    #[inline(always)]
     pub(super) fn ends_job(&mut self, (task, job): (u32, u32), leaves: Leaves, argument: Option<u64>) {
         let now = self.now_ns;
-        let name = self.name((task, job));
         let aborted = leaves == Leaves::Aborted;
         self.jobs_completed += u64::from(!aborted);
+        let of = &self.trace.tasks[task as usize];
+        let Some(&Pending { deadline_abs_ns: deadline_abs, missed, .. }) = of.pending.front() else { return };
+        // Its deadline, and whether it was missed.
+        self.report.checks_twice(Oracle::Deadlines);
+        if argument != Some(deadline_abs) || missed || aborted || now > deadline_abs {
+            let end = End { deadline_abs_ns: deadline_abs, missed, aborted, said_ns: argument };
+            let name = self.name((task, job));
+            self.deadlines.check_end(name, &end, now, &mut self.report);
+        }
         let of = &mut self.trace.tasks[task as usize];
-        let Some(pending) = of.pending.pop_front() else { return };
-        let Pending { deadline_abs_ns: deadline_abs, missed, .. } = pending;
+        of.pending.pop_front();
         of.finished = Some(Finished { job, deadline_abs_ns: deadline_abs, at_ns: now, missed });
         of.first += 1;
         while of.pending.front().is_some_and(|next| next.complete) {
@@ -63,20 +75,19 @@ impl Verification<'_> {
             of.first += 1;
         }
         let elsewhere = std::mem::take(&mut of.running) > 0;
-        self.order.unready(of.cluster, task);
-        self.deadlines.check(name, deadline_abs, argument, now, &mut self.report);
-        self.deadlines.over(name, deadline_abs, missed, now, &mut self.report);
-        if aborted {
-            self.deadlines.aborts(name, deadline_abs, missed, &mut self.report);
-        } else {
-            self.deadlines.met(name, deadline_abs, missed, now, &mut self.report);
+        let (cluster, is_idle) = (of.cluster, of.pending.is_empty());
+        if is_idle {
+            (of.started, of.state) = (false, State::Idle);
         }
+        self.order.is_over(cluster, task);
         if elsewhere {
             for cpu in &mut self.trace.cpus {
                 cpu.occupant = cpu.occupant.filter(|o| (o.task, o.job) != (task, job));
             }
         }
-        self.serve_first(task);
+        if !is_idle {
+            self.serve_next(task);
+        }
     }
 
     /// Whether a release that happens, or is skipped, should.
@@ -92,7 +103,9 @@ impl Verification<'_> {
             (false, true) => Some("is released while a job before it is late"),
             _ => None,
         };
-        self.say((task, job), None, Oracle::Periods, wrong);
+        if let Some(what) = wrong {
+            self.is_wrong((task, job), None, Oracle::Periods, what);
+        }
     }
 
     /// A release is skipped.
@@ -101,10 +114,12 @@ impl Verification<'_> {
             return;
         }
         self.check_release((task, job), true);
+        // That it is skipped, and when.
+        self.report.checks_twice(Oracle::Periods);
         let now = self.now_ns;
-        let deadline_abs = self.deadlines.of(task, now);
+        let deadline_abs = self.trace.tasks[task as usize].deadline(now);
         let name = self.name((task, job));
-        self.periods.check(name, now, &mut self.report);
+        self.periods.check(task, || name, now, &mut self.report);
         self.periods.advance(task, now);
         let of = self.trace.task(task);
         of.released += 1;
@@ -118,7 +133,7 @@ impl Verification<'_> {
                 complete: true,
                 missed: false,
             };
-            of.pending.push_back(pending);
+            of.pending.push_back(|| pending);
         }
     }
 
@@ -128,9 +143,8 @@ impl Verification<'_> {
         self.definition.on_miss().abort_ns(first.deadline_abs_ns)
     }
 
-    fn say(&mut self, job: (u32, u32), cpu: Option<usize>, oracle: Oracle, wrong: Option<&str>) {
-        self.report.checks(oracle);
-        let Some(what) = wrong else { return };
+    #[cold]
+    fn is_wrong(&mut self, job: (u32, u32), cpu: Option<usize>, oracle: Oracle, what: &str) {
         let name = self.name(job);
         let cpu = cpu.map(|cpu| self.trace.cpus[cpu].cpu);
         self.report.violation(Sighting::at(oracle, self.now_ns).on(cpu).of(name), |names| {

@@ -60,14 +60,23 @@ impl Laxities {
 
 impl Verification<'_> {
     /// The task's first job is ready: with a new budget and deadline (`anew`), or as it was. Its place in the order follows.
+    #[inline(always)]
     pub(super) fn becomes_ready(&mut self, task: u32, anew: bool) {
         let of = &self.trace.tasks[task as usize];
-        let (cluster, deadline_abs, runs) =
-            (of.cluster, of.server_deadline_abs_ns, of.state == State::Running);
-        let mut key = self.definition.key(task, deadline_abs);
-        let left = self.laxities.is_some().then(|| self.budget_left(task));
+        let (cluster, deadline_abs) = (of.cluster, of.server_deadline_abs_ns);
+        let key = self.trace.key(task, deadline_abs);
+        let key = if self.laxities.is_some() { self.urgency(task, anew, key) } else { key };
+        self.order.ready(cluster, task, key);
+    }
+
+    /// The key of a job that becomes ready, where laxities matter: it may be urgent.
+    #[inline(never)]
+    fn urgency(&mut self, task: u32, anew: bool, mut key: u64) -> u64 {
+        let of = &self.trace.tasks[task as usize];
+        let (deadline_abs, runs) = (of.server_deadline_abs_ns, of.state == State::Running);
+        let left = self.budget_left(task);
         let now = self.now_ns;
-        if let (Some(left), Some(laxities)) = (left, &mut self.laxities) {
+        if let Some(laxities) = &mut self.laxities {
             if anew {
                 laxities.begins_anew(task);
             }
@@ -83,10 +92,11 @@ impl Verification<'_> {
             }
             key = laxities.tasks[task as usize].urgent.unwrap_or(key);
         }
-        self.order.ready(cluster, task, key);
+        key
     }
 
     /// The task's job runs: its laxity does not change, or ends with it.
+    #[inline]
     pub(super) fn laxity_stays(&mut self, task: u32) {
         if let Some(laxities) = &mut self.laxities {
             laxities.forget(task);
@@ -94,6 +104,7 @@ impl Verification<'_> {
     }
 
     /// The task's job has left its CPU, and is ready.
+    #[inline]
     pub(super) fn waits_again(&mut self, task: u32) {
         if self.laxities.is_some() {
             self.becomes_ready(task, false);
@@ -113,9 +124,9 @@ impl Verification<'_> {
         let of = &self.trace.tasks[task as usize];
         let used = match self.budgets.enforced() {
             true => self.budgets.used(task),
-            false => self.demand.done(task),
+            false => of.work.done_parts,
         };
-        let used = u64::try_from(used / of.scale.max(1)).unwrap_or(u64::MAX);
+        let used = u64::try_from(used / u128::from(of.scale.max(1))).unwrap_or(u64::MAX);
         self.definition.set().tasks()[task as usize].wcet.as_ns().saturating_sub(used)
     }
 }

@@ -262,6 +262,7 @@ impl super::Verification<'_> {
     #[must_use]
     pub fn measured(mut self, late: laxity_model::Duration) -> Self {
         self.order.measured = Some(Measured::new(&self.trace));
+        self.is_plain = false;
         self.budgets.noticed_late_on(self.trace.cpus.len(), late.as_ns());
         self.periods.may_be_late(late.as_ns());
         self

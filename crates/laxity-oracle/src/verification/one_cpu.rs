@@ -27,7 +27,6 @@ impl Verification<'_> {
 
     /// A job begins to run on a CPU, which must be free: what still runs there is taken to have stopped.
     pub(super) fn vacate(&mut self, cpu: usize, job: (u32, u32)) {
-        self.report.checks(Oracle::OneCpu);
         let Some((occupant, progress)) = self.trace.progress(cpu, self.now_ns) else { return };
         let (name, other) = (self.name(job), self.name((occupant.task, occupant.job)));
         let here = self.trace.cpus[cpu].cpu;

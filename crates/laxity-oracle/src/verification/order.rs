@@ -21,29 +21,30 @@
 //!    one of the periods if nothing released the job: no activity tells of its release, or only that its timer had not gone off
 //!    a period later, when the trace ended. However late that is, it excuses nothing.
 //!
-//! Complexity: O(log n) per event by two ordered sets per cluster, O(m) when a deviation begins; O(n m) per instant in
+//! Complexity: O(log n) per event by two ordered sets per cluster (`rank.rs`), O(m) when a deviation begins; O(n m) per instant in
 //! clusters of assumption 5.
 //! Source: ackelman2018, 6.1 (its script checks that whatever runs is among the m earliest deadlines, and not that all m
 //! run); cerqueira2014, II-A.
 
 mod deviations;
+mod looked_at;
 
 use super::measured::Measured;
 use super::pieces::Waiting;
-use super::rank::Rank;
+use super::rank::{ByFirst, ByLast, Rank};
 use super::trace_state::{NONE, State, TraceState};
 use super::windows::Windows;
 use crate::definition::task_id;
 use crate::verdict::Report;
 use crate::{Cause, Definition, JobName, Oracle, Transitions};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 #[derive(Default)]
 struct ClusterOrder {
     cpus: usize,
     /// Ready jobs that should run, and the others.
-    entitled: BTreeSet<Rank>,
-    waiting: BTreeSet<Rank>,
+    entitled: ByLast,
+    waiting: ByFirst,
     /// So many of those that should run may wait (`reserve.rs`).
     may_wait: usize,
     /// Some do.
@@ -52,7 +53,41 @@ struct ClusterOrder {
     deviating: Vec<u32>,
     restricted: bool,
     free_ties: bool,
+    /// Which jobs wait for a reason of their own, or which CPU yields, is asked at the end of an instant that changes anything: its ties
+    /// are free, some may wait, or assumption 5 is about it.
+    is_looked_at: bool,
     touched: bool,
+}
+
+impl ClusterOrder {
+    /// A job is ready. Whether it should run, and the one that no longer should for it.
+    #[inline(always)]
+    fn insert(&mut self, rank: Rank) -> (bool, Option<Rank>) {
+        if self.entitled.len() < self.cpus {
+            self.entitled.insert(rank);
+            return (true, None);
+        }
+        match self.entitled.end() {
+            Some(last) if rank < last => {
+                self.entitled.pop();
+                self.entitled.insert(rank);
+                self.waiting.push(last);
+                (true, Some(last))
+            }
+            _ => {
+                self.waiting.insert(rank);
+                (false, None)
+            }
+        }
+    }
+
+    /// The first one that waits should run: it goes behind those that should, unless others stand in for their equals.
+    #[inline(always)]
+    fn promote(&mut self) -> Option<Rank> {
+        let next = self.waiting.pop()?;
+        self.entitled.push(next);
+        Some(next)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -72,7 +107,8 @@ struct TaskOrder {
     key: u64,
     ready: bool,
     entitled: bool,
-    touched: bool,
+    /// In which instant it was touched last, as they are counted.
+    touched_in: u64,
     /// It is one of those that may wait.
     excused: bool,
     /// A push of the job was given up, and it has not run since.
@@ -104,7 +140,14 @@ pub(super) struct Order {
     free: bool,
     clusters: Vec<ClusterOrder>,
     tasks: Vec<TaskOrder>,
+    /// Tasks whose jobs may have begun or ceased to deviate in this instant, and the clusters that are looked at where something has
+    /// changed.
     touched: Vec<u32>,
+    touched_clusters: Vec<u32>,
+    /// There are such clusters.
+    looks_at_clusters: bool,
+    /// Counts the instants in which something was touched, from 1.
+    closes: u64,
     /// How many may wait has changed.
     others_may_wait: bool,
     transitions: Transitions,
@@ -124,13 +167,18 @@ impl Order {
                 trace.tasks[task as usize].affinity.as_ref().is_some_and(|affinity| !cpus.is_subset(affinity))
             });
             let (cpus, free_ties) = (trace.task_cpus[index].len(), definition.has_free_ties(index));
-            ClusterOrder { cpus, restricted, free_ties, ..ClusterOrder::default() }
+            let is_looked_at = restricted || free_ties || definition.reserve().is_some();
+            ClusterOrder { cpus, restricted, free_ties, is_looked_at, ..ClusterOrder::default() }
         });
+        let clusters: Vec<ClusterOrder> = clusters.collect();
         Order {
             free: definition.has_free_order(),
-            clusters: clusters.collect(),
+            looks_at_clusters: clusters.iter().any(|of| of.is_looked_at),
+            clusters,
             tasks: vec![TaskOrder::default(); trace.tasks.len()],
             touched: Vec::new(),
+            touched_clusters: Vec::new(),
+            closes: 1,
             others_may_wait: false,
             transitions: definition.transitions(),
             windows: definition.transitions().kernel.map(|kernel| Windows::new(kernel, trace)),
@@ -140,36 +188,43 @@ impl Order {
     }
 
     /// The task's first job as the total order has it.
+    #[inline]
     pub fn rank(&self, task: u32) -> Rank {
         (self.tasks[task as usize].key, task)
     }
 
-    #[inline]
+    #[inline(always)]
     fn touch(&mut self, task: u32) {
         let order = &mut self.tasks[task as usize];
-        if !order.touched {
-            order.touched = true;
+        if order.touched_in != self.closes {
+            order.touched_in = self.closes;
             self.touched.push(task);
         }
     }
 
-    /// The task's first job is ready, with this key.
-    pub fn ready(&mut self, cluster: u32, task: u32, key: u64) {
-        self.unready(cluster, task);
-        let of = &mut self.clusters[cluster as usize];
-        of.touched = true;
-        let rank = (key, task);
-        let entitled = of.entitled.len() < of.cpus || of.entitled.last().is_some_and(|&last| rank < last);
-        let mut displaced = None;
-        if entitled {
-            if of.entitled.len() == of.cpus {
-                displaced = of.entitled.pop_last();
-                of.waiting.extend(displaced);
-            }
-            of.entitled.insert(rank);
-        } else {
-            of.waiting.insert(rank);
+    #[inline(always)]
+    fn touch_cluster(&mut self, cluster: u32) {
+        if self.looks_at_clusters {
+            self.look_at(cluster);
         }
+    }
+
+    fn look_at(&mut self, cluster: u32) {
+        let of = &mut self.clusters[cluster as usize];
+        if of.is_looked_at && !of.touched {
+            of.touched = true;
+            self.touched_clusters.push(cluster);
+        }
+    }
+
+    /// The task's first job is ready, with this key.
+    #[inline(always)]
+    pub fn ready(&mut self, cluster: u32, task: u32, key: u64) {
+        if self.tasks[task as usize].ready {
+            self.unready(cluster, task);
+        }
+        self.touch_cluster(cluster);
+        let (entitled, displaced) = self.clusters[cluster as usize].insert((key, task));
         let order = &mut self.tasks[task as usize];
         (order.key, order.ready, order.entitled) = (key, true, entitled);
         self.touch(task);
@@ -181,13 +236,13 @@ impl Order {
 
     /// A CPU of the cluster is not there for its jobs.
     pub fn withdraw(&mut self, cluster: u32) {
+        self.touch_cluster(cluster);
         let of = &mut self.clusters[cluster as usize];
-        of.touched = true;
         of.cpus -= 1;
         if of.entitled.len() > of.cpus
-            && let Some(last) = of.entitled.pop_last()
+            && let Some(last) = of.entitled.pop()
         {
-            of.waiting.insert(last);
+            of.waiting.push(last);
             self.tasks[last.1 as usize].entitled = false;
             self.touch(last.1);
         }
@@ -196,51 +251,58 @@ impl Order {
     /// So many jobs of the cluster that should run may wait from now on.
     pub fn let_wait(&mut self, cluster: usize, count: usize) {
         let of = &mut self.clusters[cluster];
-        let changes = of.may_wait != count;
-        of.touched |= changes;
-        of.may_wait = count;
-        self.others_may_wait |= changes;
+        if of.may_wait != count {
+            of.may_wait = count;
+            self.others_may_wait = true;
+            self.touch_cluster(task_id(cluster));
+        }
     }
 
     /// It is there again.
     pub fn give_back(&mut self, cluster: u32) {
+        self.touch_cluster(cluster);
         let of = &mut self.clusters[cluster as usize];
-        of.touched = true;
         of.cpus += 1;
-        if let Some(next) = of.waiting.pop_first() {
-            of.entitled.insert(next);
+        if let Some(next) = of.promote() {
             self.tasks[next.1 as usize].entitled = true;
             self.touch(next.1);
         }
     }
 
     /// The task's first job is ready no more.
+    #[inline(never)]
     pub fn unready(&mut self, cluster: u32, task: u32) {
+        self.is_over(cluster, task);
+    }
+
+    /// The task's first job is ready no more, as it is over.
+    #[inline(always)]
+    pub fn is_over(&mut self, cluster: u32, task: u32) {
         let order = &mut self.tasks[task as usize];
         if !order.ready {
             return;
         }
         (order.ready, order.excused) = (false, false);
         let rank = (order.key, task);
+        let entitled = std::mem::take(&mut order.entitled);
+        self.touch_cluster(cluster);
         let of = &mut self.clusters[cluster as usize];
-        of.touched = true;
-        if std::mem::take(&mut order.entitled) {
-            of.entitled.remove(&rank);
-            if let Some(next) = of.waiting.pop_first() {
-                of.entitled.insert(next);
+        if entitled {
+            of.entitled.remove(rank);
+            if let Some(next) = of.promote() {
                 self.tasks[next.1 as usize].entitled = true;
                 self.touch(next.1);
             }
         } else {
-            of.waiting.remove(&rank);
+            of.waiting.remove(rank);
         }
         self.touch(task);
     }
 
     /// The task's first job begins or ceases to run.
-    #[inline]
+    #[inline(always)]
     pub fn runs(&mut self, cluster: u32, task: u32) {
-        self.clusters[cluster as usize].touched = true;
+        self.touch_cluster(cluster);
         self.touch(task);
     }
 
@@ -262,110 +324,47 @@ impl Order {
     }
 
     /// The instant is over: deviations begin and end.
+    #[inline(always)]
     pub fn close(&mut self, trace: &TraceState, now: u64, report: &mut Report) {
         if self.windows.is_some() {
             self.judge_ended(now, report);
         }
-        let others_may_wait = std::mem::take(&mut self.others_may_wait);
+        if !self.touched.is_empty() || self.others_may_wait {
+            self.close_touched(trace, now, report);
+        }
+    }
+
+    #[inline(always)]
+    fn close_touched(&mut self, trace: &TraceState, now: u64, report: &mut Report) {
+        self.others_may_wait = false;
+        if !self.touched_clusters.is_empty() && !self.free {
+            self.choose_who_waits(trace);
+        }
+        self.closes += 1;
         if self.free {
-            for task in self.touched.drain(..) {
-                self.tasks[task as usize].touched = false;
-            }
+            return self.touched.clear();
         }
-        if self.free || self.touched.is_empty() && !others_may_wait {
-            return;
-        }
-        report.checks(Oracle::GlobalInvariant);
-        report.checks(Oracle::WorkConservation);
-        for cluster in 0..self.clusters.len() {
-            if self.clusters[cluster].touched && self.clusters[cluster].free_ties {
-                self.let_equals_stand_in(trace, cluster);
-            }
-        }
-        for cluster in 0..self.clusters.len() {
-            let of = &self.clusters[cluster];
-            if of.touched && (of.may_wait > 0 || of.has_excused) {
-                self.excuse(trace, cluster);
-            }
-        }
-        let mut touched = std::mem::take(&mut self.touched);
-        for &task in &touched {
-            let cluster = trace.tasks[task as usize].cluster;
-            self.tasks[task as usize].touched = false;
-            if cluster == NONE {
-                continue;
-            }
-            if !self.clusters[cluster as usize].restricted {
-                let order = &self.tasks[task as usize];
-                let waits = order.ready && order.entitled && trace.tasks[task as usize].running == 0;
-                let deviates = waits && !order.excused;
-                self.set(trace, task, deviates, now, report);
-            }
-        }
-        touched.clear();
-        self.touched = touched;
-        for cluster in 0..self.clusters.len() {
-            if std::mem::take(&mut self.clusters[cluster].touched) && self.clusters[cluster].restricted {
-                self.close_restricted(trace, task_id(cluster), now, report);
-            }
-        }
-    }
-
-    /// Of jobs with equal keys those that run are the ones that should, as far as there are any (assumption 6).
-    fn let_equals_stand_in(&mut self, trace: &TraceState, cluster: usize) {
-        let of = &self.clusters[cluster];
-        let (Some(&(key, _)), Some(&(next, _))) = (of.entitled.last(), of.waiting.first()) else { return };
-        if key != next {
-            return;
-        }
-        let (equals, runs) =
-            ((key, 0)..=(key, u32::MAX), |rank: &&Rank| trace.tasks[rank.1 as usize].running > 0);
-        let idle: Vec<Rank> = of.entitled.range(equals.clone()).filter(|rank| !runs(rank)).copied().collect();
-        let running: Vec<Rank> = of.waiting.range(equals).filter(runs).copied().collect();
-        for (waits, stands_in) in idle.into_iter().zip(running) {
-            let of = &mut self.clusters[cluster];
-            of.entitled.remove(&waits);
-            of.waiting.remove(&stands_in);
-            of.entitled.insert(stands_in);
-            of.waiting.insert(waits);
-            for ((_, task), entitled) in [(waits, false), (stands_in, true)] {
-                self.tasks[task as usize].entitled = entitled;
-                self.touch(task);
-            }
-        }
-    }
-
-    /// As many of the jobs that should run, and do not, as may wait: those of highest priority.
-    fn excuse(&mut self, trace: &TraceState, cluster: usize) {
-        let of = &self.clusters[cluster];
-        let mut left = of.may_wait;
-        let mut changed = Vec::new();
-        for &(_, task) in of.entitled.iter().chain(&of.waiting) {
+        for at in 0..self.touched.len() {
+            let task = self.touched[at];
             let order = &self.tasks[task as usize];
-            let excused = left > 0 && order.entitled && trace.tasks[task as usize].running == 0;
-            left -= usize::from(excused);
-            if excused != order.excused {
-                changed.push((task, excused));
+            let of = &trace.tasks[task as usize];
+            let deviates = order.ready && order.entitled && of.running == 0 && !order.excused;
+            if deviates != order.deviation.is_some() || order.abandoned {
+                let cluster = self.clusters.get(of.cluster as usize);
+                if cluster.is_some_and(|cluster| !cluster.restricted) {
+                    self.set(trace, task, deviates, now, report);
+                }
             }
         }
-        self.clusters[cluster].has_excused = left < self.clusters[cluster].may_wait;
-        for (task, excused) in changed {
-            self.tasks[task as usize].excused = excused;
-            self.touch(task);
+        self.touched.clear();
+        if !self.touched_clusters.is_empty() {
+            self.close_clusters(trace, now, report);
         }
     }
 
-    fn close_restricted(&mut self, trace: &TraceState, cluster: u32, now: u64, report: &mut Report) {
-        let mut left = self.clusters[cluster as usize].may_wait;
-        for &task in &trace.definition.clusters()[cluster as usize].tasks {
-            let order = &self.tasks[task as usize];
-            let waits = order.ready && trace.tasks[task as usize].running == 0;
-            let deviates = waits && self.yielding_cpu(trace, cluster, task).is_some();
-            let excused = deviates && left > 0;
-            left -= usize::from(excused);
-            let deviates = deviates && !excused;
-            self.set(trace, task, deviates, now, report);
-        }
+    /// How many instants were checked.
+    pub fn checked(&self) -> u64 {
+        if self.free { 0 } else { self.closes - 1 }
     }
 
     /// A CPU that should run the task instead of what it runs, as an index: an idle one if there is one, else the one

@@ -60,6 +60,7 @@ impl Next {
         next
     }
 
+    #[inline(always)]
     fn look_ahead(&mut self) {
         if let Some(jobs) = &mut self.jobs {
             self.peeked = jobs.next();
@@ -68,19 +69,42 @@ impl Next {
     }
 
     /// Moves on to the next release; what this job asks for.
+    #[inline(always)]
     fn advance(&mut self, released: u64) -> Option<JobSpec> {
         let job = self.peeked;
         self.number = self.number.saturating_add(1);
+        if self.jobs.is_some() {
+            self.look_ahead();
+            return job;
+        }
         self.at = match self.exact {
             true => self.at.and_then(|at| at.checked_add(self.period_ns)),
             false => released.checked_add(self.period_ns),
         };
-        self.look_ahead();
         job
     }
 }
 
 impl Next {
+    /// When the next job is released, at the earliest.
+    #[inline]
+    fn due(&self) -> Option<u64> {
+        self.at.filter(|&at| at < self.end_ns)
+    }
+
+    #[cold]
+    fn is_not_due(&self, name: JobName, now: u64, report: &mut Report) {
+        report.violation(Sighting::at(Oracle::Periods, now).of(name), |names| {
+            let name = names.job(name);
+            match self.due() {
+                Some(_) if self.left => format!("released {name} after its task left"),
+                Some(at) if self.exact => format!("released {name}, due at {}", Duration::from_ns(at)),
+                Some(at) => format!("released {name}, not due before {}", Duration::from_ns(at)),
+                None => format!("released {name}, but no more jobs of its task are due"),
+            }
+        });
+    }
+
     /// The job of this number is the next one, and is not released before `now`: those behind it are as much later.
     fn begins_anew(&mut self, number: u32, now: u64) {
         if number < self.number
@@ -124,33 +148,20 @@ impl Periods {
     }
 
     /// The task's next job is released now, as the trace says.
-    pub fn check(&self, name: JobName, now: u64, report: &mut Report) {
-        report.checks(Oracle::Periods);
-        let next = &self.tasks[name.task as usize];
-        let due = next.at.filter(|&at| at < next.end_ns);
-        let right = due.is_some_and(|at| if next.exact { now == at } else { now >= at && now < next.end_ns });
+    #[inline(always)]
+    pub fn check(&self, task: u32, name: impl FnOnce() -> JobName, now: u64, report: &mut Report) {
+        let next = &self.tasks[task as usize];
+        let right = next.due().is_some_and(|at| match next.exact {
+            true => now == at,
+            false => now >= at && now < next.end_ns,
+        });
         if !right || next.left {
-            let sighting = Sighting::at(Oracle::Periods, now).of(name);
-            report.violation(sighting, |names| match due {
-                Some(_) if next.left => {
-                    format!("released {name} after its task left", name = names.job(name))
-                }
-                Some(at) if next.exact => {
-                    format!("released {name}, due at {}", Duration::from_ns(at), name = names.job(name))
-                }
-                Some(at) => format!(
-                    "released {name}, not due before {}",
-                    Duration::from_ns(at),
-                    name = names.job(name)
-                ),
-                None => {
-                    format!("released {name}, but no more jobs of its task are due", name = names.job(name))
-                }
-            });
+            next.is_not_due(name(), now, report);
         }
     }
 
     /// Goes on to the release after this one; what this job was asked to do, if that is known.
+    #[inline(always)]
     pub fn advance(&mut self, task: u32, now: u64) -> Option<u64> {
         self.tasks[task as usize].advance(now).map(|job| job.demand.as_ns())
     }
@@ -163,7 +174,7 @@ impl Periods {
     /// The release of the task's next job, if that is certain.
     pub fn due(&self, task: u32) -> Option<u64> {
         let next = &self.tasks[task as usize];
-        next.at.filter(|&at| next.exact && !next.left && at < next.end_ns)
+        next.due().filter(|_| next.exact && !next.left)
     }
 
     /// The task enters.

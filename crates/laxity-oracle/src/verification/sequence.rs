@@ -14,7 +14,6 @@ use laxity_model::Duration;
 impl Verification<'_> {
     /// Whether the job is its task's first one that is not complete.
     pub(super) fn check_sequence(&mut self, (task, job): (u32, u32), cpu: usize) -> bool {
-        self.report.checks(Oracle::Sequence);
         let of = &self.trace.tasks[task as usize];
         if of.first == job && of.state != State::Idle {
             return true;
@@ -38,8 +37,7 @@ impl Verification<'_> {
                 },
             );
             if job == released {
-                let deadline_abs = self.deadlines.of(task, self.now_ns);
-                self.push_job((task, job), deadline_abs, false);
+                self.make_up_job((task, job));
             }
             return first == job && job == released;
         }

@@ -1,9 +1,11 @@
 //! What the events so far say: which jobs there are, and what runs where.
 
+use super::batching::TaskGroups;
 use super::kernel_work::KernelWork;
+use super::work::{Rate, Work};
 use crate::definition::task_id;
 use crate::{Definition, JobName};
-use laxity_model::{CpuList, PriorityRule, Speed, gcd};
+use laxity_model::{CpuList, PriorityRule, Speed};
 use std::collections::VecDeque;
 
 /// No CPU, no cluster.
@@ -31,6 +33,70 @@ pub(super) struct Pending {
     pub missed: bool,
 }
 
+/// Jobs of a task in their order. There is one in most: it has a place of its own.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    first: Option<Pending>,
+    /// None if there is no first.
+    rest: VecDeque<Pending>,
+}
+
+impl Queue {
+    #[inline]
+    pub fn front(&self) -> Option<&Pending> {
+        self.first.as_ref()
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+
+    /// Puts one behind all others, made where it goes. Whether it is the first.
+    #[inline]
+    pub fn push_back(&mut self, pending: impl Fn() -> Pending) -> bool {
+        let is_first = self.first.is_none();
+        if is_first {
+            self.first = Some(pending());
+        } else {
+            self.rest.push_back(pending());
+        }
+        is_first
+    }
+
+    /// Takes the first one out.
+    #[inline]
+    pub fn pop_front(&mut self) {
+        self.first = if self.rest.is_empty() { None } else { self.rest.pop_front() };
+    }
+
+    pub fn clear(&mut self) {
+        *self = Queue::default();
+    }
+
+    pub fn get(&self, place: usize) -> Option<&Pending> {
+        match place.checked_sub(1) {
+            None => self.first.as_ref(),
+            Some(place) => self.rest.get(place),
+        }
+    }
+
+    pub fn get_mut(&mut self, place: usize) -> Option<&mut Pending> {
+        match place.checked_sub(1) {
+            None => self.first.as_mut(),
+            Some(place) => self.rest.get_mut(place),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Pending> {
+        self.first.iter().chain(&self.rest)
+    }
+}
+
 /// The last job of a task that completed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Finished {
@@ -45,12 +111,12 @@ pub(super) struct TaskTrace {
     /// [`NONE`] for a task that is not scheduled.
     pub cluster: u32,
     /// Parts of a ns in which its work is counted: see [`Rate`].
-    pub scale: u128,
+    pub scale: u64,
     /// Jobs released so far.
     pub released: u32,
     /// Jobs `first .. released` are not complete, or follow one that is not.
     pub first: u32,
-    pub pending: VecDeque<Pending>,
+    pub pending: Queue,
     pub state: State,
     pub started: bool,
     /// Where it ran last, or [`NONE`].
@@ -64,6 +130,18 @@ pub(super) struct TaskTrace {
     /// known.
     pub carried: Option<u32>,
     pub affinity: Option<CpuList>,
+    pub deadline_rel_ns: u64,
+    /// What its first job has done.
+    pub work: Work,
+    pub groups: TaskGroups,
+}
+
+impl TaskTrace {
+    /// The absolute deadline of a job of the task.
+    #[inline]
+    pub fn deadline(&self, release: u64) -> u64 {
+        release.saturating_add(self.deadline_rel_ns)
+    }
 }
 
 /// The job on a CPU.
@@ -93,6 +171,15 @@ pub(super) struct CpuTrace {
     pub kernel_work: KernelWork,
 }
 
+impl CpuTrace {
+    /// A job has the CPU from now on.
+    #[inline]
+    pub fn takes(&mut self, (task, job): (u32, u32), stray: bool, now: u64) {
+        let kernel_work_ns = self.kernel_work.before(now);
+        self.occupant = Some(Occupant { task, job, since_ns: now, accounted_ns: now, kernel_work_ns, stray });
+    }
+}
+
 /// How far a job got in a piece of time on a CPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
@@ -100,43 +187,6 @@ pub(super) struct Progress {
     pub net: u128,
     pub gross: u128,
     pub rate: Rate,
-}
-
-/// The speed of a CPU in whole numbers. Work is counted in parts of a ns at speed 1, so small that whatever a CPU of the
-/// cluster does in a ns is a whole number of them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rate {
-    /// Parts done in a ns on this CPU.
-    pub per_ns: u128,
-    /// Parts in a ns at speed 1.
-    pub scale: u128,
-}
-
-impl Rate {
-    /// By CPU. Should the denominators of a cluster have no common multiple below 2^32, work is rounded down.
-    fn of(speeds: &[Speed]) -> Vec<Rate> {
-        let multiple = |scale: u64, speed: &Speed| {
-            let below = u64::from(speed.denominator());
-            Some(scale / gcd(scale, below) * below)
-                .filter(|&next| next <= u64::from(u32::MAX))
-                .unwrap_or(scale)
-        };
-        let scale = u128::from(speeds.iter().fold(1, multiple));
-        let per_ns = |speed: &Speed| u128::from(speed.numerator()) * scale / u128::from(speed.denominator());
-        speeds.iter().map(|speed| Rate { per_ns: per_ns(speed), scale }).collect()
-    }
-
-    /// What a CPU of this rate does in `ns`.
-    #[inline]
-    pub fn work(self, ns: u64) -> u128 {
-        u128::from(ns) * self.per_ns
-    }
-
-    /// By how much work may be too much because it ends at a whole ns: less than what is done in one.
-    #[inline]
-    pub fn rounding(self) -> u128 {
-        self.per_ns.saturating_sub(1)
-    }
 }
 
 pub(super) struct TraceState<'a> {
@@ -148,6 +198,8 @@ pub(super) struct TraceState<'a> {
     /// By cluster: the indices of its CPUs that run tasks.
     pub task_cpus: Vec<Vec<u32>>,
     edf: bool,
+    /// Jobs go by their deadlines ([`Definition::key`]).
+    keys_are_deadlines: bool,
 }
 
 impl<'a> TraceState<'a> {
@@ -192,7 +244,7 @@ impl<'a> TraceState<'a> {
             scale: definition.cluster_of(task_id(id)).map_or(1, scale),
             released: 0,
             first: 0,
-            pending: VecDeque::new(),
+            pending: Queue::default(),
             state: State::Idle,
             started: false,
             last_cpu: NONE,
@@ -201,10 +253,14 @@ impl<'a> TraceState<'a> {
             finished: None,
             carried: None,
             affinity: task.affinity.clone(),
+            deadline_rel_ns: task.deadline_rel.as_ns(),
+            work: Work::default(),
+            groups: TaskGroups::new(task.batching),
         });
         let tasks = tasks.collect();
         let edf = definition.rule() == PriorityRule::EarliestDeadlineFirst;
-        TraceState { definition, tasks, cpus, cpu_index, task_cpus, edf }
+        let keys_are_deadlines = edf && (!definition.minds_laxity() || definition.has_exact_laxities());
+        TraceState { definition, tasks, cpus, cpu_index, task_cpus, edf, keys_are_deadlines }
     }
 
     /// Until `end`: the CPU time of all CPUs that run tasks, in ns, and how many jobs were released.
@@ -218,6 +274,12 @@ impl<'a> TraceState<'a> {
     #[inline]
     pub fn cpu_index(&self, cpu: u32) -> Option<usize> {
         self.cpu_index.get(cpu as usize).copied().filter(|&index| index != NONE).map(|index| index as usize)
+    }
+
+    /// The key of a job ([`Definition::key`]).
+    #[inline]
+    pub fn key(&self, task: u32, deadline_abs: u64) -> u64 {
+        if self.keys_are_deadlines { deadline_abs } else { self.definition.key(task, deadline_abs) }
     }
 
     #[inline]
@@ -234,6 +296,22 @@ impl<'a> TraceState<'a> {
 
     /// The job as violations name it.
     pub fn name(&self, task: u32, job: u32) -> JobName {
+        let of = &self.tasks[task as usize];
+        match of.first == job && of.state != State::Idle {
+            true => self.name_by((task, job), of.server_deadline_abs_ns),
+            false => self.other_name(task, job),
+        }
+    }
+
+    /// The job as violations name it, scheduled by this deadline.
+    pub fn name_by(&self, (task, job): (u32, u32), deadline_abs: u64) -> JobName {
+        match self.edf {
+            true => JobName { task, job, deadline_ns: Some(deadline_abs), priority: None },
+            false => JobName { task, job, deadline_ns: None, priority: Some(self.definition.key(task, 0)) },
+        }
+    }
+
+    fn other_name(&self, task: u32, job: u32) -> JobName {
         if !self.edf {
             return JobName { task, job, deadline_ns: None, priority: Some(self.definition.key(task, 0)) };
         }

@@ -12,8 +12,8 @@
 //! Complexity: O(1) per event.
 
 use super::Verification;
-use super::demand::Leaves;
 use super::trace_state::{NONE, State};
+use super::work::Leaves;
 use crate::Oracle;
 use crate::verdict::Sighting;
 use laxity_model::Duration;
@@ -48,6 +48,19 @@ impl Verification<'_> {
         let cpu = cpu.map(|cpu| self.trace.cpus[cpu].cpu);
         let sighting = Sighting::at(Oracle::WellFormed, self.now_ns).on(cpu).of(name);
         self.report.violation(sighting, |names| format!("{name} {what}", name = names.job(name)));
+    }
+
+    /// The task and job of an event, if it has both, and they are scheduled.
+    #[inline(always)]
+    pub(super) fn job_of(&self, event: &Event) -> Option<(u32, u32)> {
+        let (task, job) = (event.task?, event.job?);
+        (self.trace.tasks.get(task as usize)?.cluster != NONE).then_some((task, job))
+    }
+
+    /// The task and job of an event, and its CPU.
+    #[inline(always)]
+    pub(super) fn job_on_cpu(&self, event: &Event) -> Option<((u32, u32), usize)> {
+        Some((self.job_of(event)?, self.trace.cpu_index(event.cpu?)?))
     }
 
     pub(super) fn with_task(&mut self, event: &Event, act: impl FnOnce(&mut Self, u32)) {
@@ -147,8 +160,7 @@ impl Verification<'_> {
             return false;
         }
         for missing in released..job {
-            let deadline_abs = self.deadlines.of(task, self.now_ns);
-            self.push_job((task, missing), deadline_abs, false);
+            self.make_up_job((task, missing));
         }
         true
     }
