@@ -3,8 +3,8 @@
 
 1. A study by threads and by Dask's local cluster with as many workers, in turn: CPU seconds of all processes and wall seconds. Starting
    the cluster is not counted: it is there before.
-2. As many units as --empty says, of one set each, that are not judged at all: what the coordinator and Dask take for each, and how
-   the coordinator grows.
+2. As many units as --empty says, of one set each, that are not judged at all: what the coordinator takes for each, by itself and with
+   Dask, and how it grows.
 """
 
 import argparse
@@ -79,11 +79,12 @@ def beside_threads(file, sets, pairs, workers):
 
 
 def empty(count, workers, slots):
+    """By a pool of threads, where all is laxity's own, and by Dask, whose scheduler is in the same process."""
+    from concurrent.futures import ThreadPoolExecutor
+
     # Workers import it, as they import laxity.engines.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     from empty_units import not_judged
-
-    from distributed import Client, LocalCluster
 
     engines.UNIT_S = 0.0
     engines.FIRST_SETS = 1
@@ -94,27 +95,36 @@ def empty(count, workers, slots):
         tally = _laxity.judge(conductor.told(), [conductor.next(1)[1]])[0]
         conductor.close()
         engines.judge = not_judged
+        with ThreadPoolExecutor(workers) as pool:
+            hand_out(file, count, engines._Executor(pool), tally, f"{workers} threads")
+
+        from distributed import Client, LocalCluster
+
         cluster = LocalCluster(n_workers=workers, threads_per_worker=slots, dashboard_address=None)
         with cluster, Client(cluster) as client:
-            pids = [os.getpid()]
-            run = engines._Run(_laxity.Conductor(file, Path(folder, "all"), None, None), engines._Dask(client), str)
-            run.told = tally
-            watch = engines._call.Watch()
-            sizes, step = [], max(count // 10, 1)
+            hand_out(file, count, engines._Dask(client), tally, f"Dask, {workers} workers of {slots} threads")
 
-            def look(kind, number, what, unit, judged, planned, over):
-                if judged // step >= len(sizes):
-                    pages = int(Path("/proc/self/statm").read_text().split()[1])
-                    sizes.append(pages * resource.getpagesize() / 2**20)
 
-            watch.__class__ = type("Look", (engines._call.Watch,), {"__call__": lambda self, *told: look(*told)})
-            cpu, wall = measured(pids, lambda: run.run(watch))
-            assert run.conductor.complete
-            print(
-                f"{count} empty units, {workers} workers of {slots} threads: {wall / count * 1e6:.0f} us of wall time and {cpu / count * 1e6:.0f} us of the "
-                f"coordinator's CPU time (Dask's scheduler is in it) for each; resident MiB at every tenth: "
-                + " ".join(f"{size:.0f}" for size in sizes)
-            )
+def hand_out(file, count, engine, tally, name):
+    """Hands out units that come to `tally` without being judged."""
+    run = engines._Run(_laxity.Conductor(file, Path(file.parent, name), None, None), engine, str)
+    run.told = tally
+    watch = engines._call.Watch()
+    sizes, step = [], max(count // 10, 1)
+
+    def look(kind, number, what, unit, judged, planned, over):
+        if judged // step >= len(sizes):
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            sizes.append(pages * resource.getpagesize() / 2**20)
+
+    watch.__class__ = type("Look", (engines._call.Watch,), {"__call__": lambda self, *told: look(*told)})
+    cpu, wall = measured([os.getpid()], lambda: run.run(watch))
+    assert run.conductor.complete
+    print(
+        f"{count} empty units, {name}: {wall / count * 1e6:.0f} us of wall time and {cpu / count * 1e6:.0f} us of the coordinator's CPU time "
+        "for each; resident MiB at every tenth: " + " ".join(f"{size:.0f}" for size in sizes),
+        flush=True,
+    )
 
 
 def main():
