@@ -10,7 +10,7 @@ use super::{Engine, NONE, index_u32};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_generate::{Jobs, jobs_of};
-use laxity_model::{Duration, OnMiss};
+use laxity_model::{Duration, OnMiss, Task};
 use laxity_trace::{Event, EventKind, JobOutcome};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -33,11 +33,12 @@ struct Seen {
     /// Number of the next job to arrive, and its arrival; [`NEVER`]: there is none.
     next: u32,
     arrival_ns: u64,
-    /// The first job that has arrived and is not over, and those behind it. There is one at most where jobs are on time.
+    /// So many jobs have arrived, are not over, and are known to have missed their deadline. Under overload they become ever more, so
+    /// nothing else is kept of them.
+    missed: u64,
+    /// The next job that has arrived and is not over, and those behind it, of which there are some where deadlines are beyond periods.
     first: Option<Pending>,
     behind: VecDeque<Pending>,
-    /// So many of them, the first ones, are known to have missed their deadline.
-    missed: usize,
 }
 
 impl Seen {
@@ -52,19 +53,16 @@ impl Seen {
         };
     }
 
-    /// The first job that is not over, and not known to have missed its deadline.
-    #[inline]
-    fn watched(&self) -> Option<Pending> {
-        match self.missed.checked_sub(1) {
-            None => self.first,
-            Some(place) => self.behind.get(place).copied(),
-        }
-    }
-
     /// When to look at the task next.
     #[inline]
     fn clock(&self) -> u64 {
-        self.arrival_ns.min(self.watched().map_or(NEVER, |(_, deadline)| deadline))
+        self.arrival_ns.min(self.first.map_or(NEVER, |(_, deadline)| deadline))
+    }
+
+    /// The first job that has not missed its deadline is over, or misses it now.
+    #[inline]
+    fn next_first(&mut self) {
+        self.first = if self.behind.is_empty() { None } else { self.behind.pop_front() };
     }
 
     /// A job arrives, or does not because an earlier one is late.
@@ -72,9 +70,9 @@ impl Seen {
     fn arrives(&mut self, task: u32, on_miss: OnMiss) -> Event {
         let now = self.arrival_ns;
         let (job, deadline) = (self.next, now + self.deadline_rel_ns);
-        // The first one has the earliest deadline.
-        let skipped = self.first.is_some_and(|(_, deadline)| on_miss.skips(now, deadline, None));
-        if self.first.is_none() {
+        // The deadlines of those have passed, and of no others.
+        let skipped = self.missed > 0 && on_miss.skips(now, now, None);
+        if self.first.is_none() && !skipped {
             self.first = Some((job, deadline));
         } else if !skipped {
             self.behind.push_back((job, deadline));
@@ -146,6 +144,15 @@ impl Clocks {
     }
 }
 
+/// How many jobs of a task wait behind one that has not missed its deadline, at most; of many, room is made as they come.
+fn not_late_at_once(task: &Task) -> usize {
+    let periods = task.deadline_rel.as_ns().div_ceil(task.period().as_ns());
+    usize::try_from(periods.saturating_sub(1)).map_or(ROOM_MOST, |behind| behind.min(ROOM_MOST))
+}
+
+/// Room for so many at first.
+const ROOM_MOST: usize = 64;
+
 /// The watch: arrivals and deadlines to come.
 pub(super) struct Watch {
     tasks: Vec<Seen>,
@@ -174,6 +181,7 @@ impl Watch {
         if !wanted {
             return watch;
         }
+        watch.missing.reserve(setup.set.tasks().len());
         // Background tasks are observed where they run.
         let is_ordinary = |id: usize| setup.ordinary.contains(&id) || setup.changes.lets_enter(id);
         for (id, task) in setup.set.tasks().iter().enumerate() {
@@ -183,7 +191,7 @@ impl Watch {
                 next: NONE,
                 arrival_ns: NEVER,
                 first: None,
-                behind: VecDeque::new(),
+                behind: VecDeque::with_capacity(not_late_at_once(task)),
                 missed: 0,
             });
         }
@@ -253,8 +261,10 @@ impl Watch {
     #[inline]
     pub fn ended(&mut self, task: u32) {
         let seen = &mut self.tasks[task as usize];
-        seen.first = if seen.behind.is_empty() { None } else { seen.behind.pop_front() };
-        seen.missed = seen.missed.saturating_sub(1);
+        match seen.missed.checked_sub(1) {
+            Some(missed) => seen.missed = missed,
+            None => seen.next_first(),
+        }
     }
 
     /// The miss of the task's first job that is not over, if this is its deadline and the miss has not been shown yet.
@@ -263,6 +273,7 @@ impl Watch {
         if seen.missed > 0 {
             return None;
         }
+        seen.next_first();
         seen.missed = 1;
         Some(miss(now, task, job))
     }
@@ -292,10 +303,11 @@ impl Watch {
                 && time == now
             {
                 let seen = &mut self.tasks[task as usize];
-                if let Some((job, deadline)) = seen.watched()
+                if let Some((job, deadline)) = seen.first
                     && deadline == now
                 {
                     self.missing.push((job, task));
+                    seen.next_first();
                     seen.missed += 1;
                 }
                 let arrives = (seen.arrival_ns == now).then(|| seen.arrives(task, self.on_miss));
