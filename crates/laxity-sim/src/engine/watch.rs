@@ -3,9 +3,9 @@
 //!
 //! Every job arrives and has a deadline, so each task has a clock for both: that of its next arrival, or of the first deadline of a
 //! job that is not over, if that is earlier. It may be too early, as a job that is over by then does not set it again: where deadlines are
-//! periods, it is set once for each job. A heap has the clocks, and another one what comes rarely.
+//! periods, it is set once for each job. A calendar has the clocks, a heap what comes rarely.
 
-use super::calendar::NEVER;
+use super::calendar::{Calendar, NEVER};
 use super::{Engine, NONE, index_u32};
 use crate::observer::Observer;
 use crate::setup::Setup;
@@ -36,9 +36,8 @@ struct Seen {
     /// So many jobs have arrived, are not over, and are known to have missed their deadline. Under overload they become ever more, so
     /// nothing else is kept of them.
     missed: u64,
-    /// The next job that has arrived and is not over, and those behind it, of which there are some where deadlines are beyond periods.
-    first: Option<Pending>,
-    behind: VecDeque<Pending>,
+    /// The others that have arrived and are not over; several where deadlines are beyond periods.
+    pending: VecDeque<Pending>,
 }
 
 impl Seen {
@@ -56,13 +55,7 @@ impl Seen {
     /// When to look at the task next.
     #[inline]
     fn clock(&self) -> u64 {
-        self.arrival_ns.min(self.first.map_or(NEVER, |(_, deadline)| deadline))
-    }
-
-    /// The first job that has not missed its deadline is over, or misses it now.
-    #[inline]
-    fn next_first(&mut self) {
-        self.first = if self.behind.is_empty() { None } else { self.behind.pop_front() };
+        self.arrival_ns.min(self.pending.front().map_or(NEVER, |&(_, deadline)| deadline))
     }
 
     /// A job arrives, or does not because an earlier one is late.
@@ -72,10 +65,8 @@ impl Seen {
         let (job, deadline) = (self.next, now + self.deadline_rel_ns);
         // The deadlines of those have passed, and of no others.
         let skipped = self.missed > 0 && on_miss.skips(now, now, None);
-        if self.first.is_none() && !skipped {
-            self.first = Some((job, deadline));
-        } else if !skipped {
-            self.behind.push_back((job, deadline));
+        if !skipped {
+            self.pending.push_back((job, deadline));
         }
         self.next_arrival();
         let (kind, argument) =
@@ -85,69 +76,15 @@ impl Seen {
 
     /// None of its jobs is pending any more.
     fn forgets_jobs(&mut self) {
-        self.first = None;
-        self.behind.clear();
+        self.pending.clear();
         self.missed = 0;
     }
 }
 
-/// When to look at the tasks next, the first one first, equals by task: a heap in which only the first changes.
-#[derive(Default)]
-struct Clocks {
-    /// Each an instant and, in its lower half, a task.
-    heap: Vec<u128>,
-}
-
-impl Clocks {
-    fn new(clocks: impl Iterator<Item = (u64, u32)>) -> Self {
-        let mut heap: Vec<u128> = clocks.map(|(time, task)| Self::clock(time, task)).collect();
-        // What is in order is a heap.
-        heap.sort_unstable();
-        Clocks { heap }
-    }
-
-    #[inline]
-    fn clock(time: u64, task: u32) -> u128 {
-        u128::from(time) << 64 | u128::from(task)
-    }
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "each half by itself")]
-    fn first(&self) -> (u64, u32) {
-        self.heap.first().map_or((NEVER, NONE), |&clock| ((clock >> 64) as u64, clock as u32))
-    }
-
-    /// Sets the first one to a later instant, which is later than most: its place is looked for from below.
-    #[inline]
-    fn set_first(&mut self, time: u64, task: u32) {
-        let clock = Self::clock(time, task);
-        let heap = &mut self.heap[..];
-        let (mut at, mut child) = (0, 1);
-        while child < heap.len() {
-            let mut least = heap[child];
-            if let Some(&other) = heap.get(child + 1) {
-                child += usize::from(other < least);
-                least = least.min(other);
-            }
-            heap[at] = least;
-            (at, child) = (child, 2 * child + 1);
-        }
-        while at > 0 {
-            let above = (at - 1) / 2;
-            if heap[above] <= clock {
-                break;
-            }
-            heap[at] = heap[above];
-            at = above;
-        }
-        heap[at] = clock;
-    }
-}
-
-/// How many jobs of a task wait behind one that has not missed its deadline, at most; of many, room is made as they come.
+/// How many jobs of a task are pending at a time and not late, at most; of many, room is made as they come.
 fn not_late_at_once(task: &Task) -> usize {
     let periods = task.deadline_rel.as_ns().div_ceil(task.period().as_ns());
-    usize::try_from(periods.saturating_sub(1)).map_or(ROOM_MOST, |behind| behind.min(ROOM_MOST))
+    usize::try_from(periods).map_or(ROOM_MOST, |jobs| jobs.min(ROOM_MOST))
 }
 
 /// Room for so many at first.
@@ -158,7 +95,7 @@ pub(super) struct Watch {
     tasks: Vec<Seen>,
     on_miss: OnMiss,
     /// One for each task.
-    clocks: Clocks,
+    clocks: Calendar,
     coming: BinaryHeap<Reverse<(u64, Coming, u32)>>,
     /// The first instant at which anything may come.
     next_ns: u64,
@@ -172,7 +109,7 @@ impl Watch {
         let mut watch = Watch {
             tasks: Vec::new(),
             on_miss: setup.on_miss,
-            clocks: Clocks::default(),
+            clocks: Calendar::new(if wanted { setup.set.tasks().len() } else { 0 }),
             coming: BinaryHeap::new(),
             next_ns: NEVER,
             missing: Vec::new(),
@@ -190,8 +127,7 @@ impl Watch {
                 deadline_rel_ns: task.deadline_rel.as_ns(),
                 next: NONE,
                 arrival_ns: NEVER,
-                first: None,
-                behind: VecDeque::with_capacity(not_late_at_once(task)),
+                pending: VecDeque::with_capacity(not_late_at_once(task)),
                 missed: 0,
             });
         }
@@ -204,15 +140,14 @@ impl Watch {
             if let Some(leave) = task.leave.filter(|leave| leave.as_ns() < end) {
                 watch.coming.push(Reverse((leave.as_ns(), Coming::Leave, number)));
             }
+            watch.set_clock(id);
         }
-        watch.set_clocks();
         watch
     }
 
-    /// Something is to come that the clocks do not say.
-    fn set_clocks(&mut self) {
-        let clocks = self.tasks.iter().enumerate();
-        self.clocks = Clocks::new(clocks.map(|(task, seen)| (seen.clock(), index_u32(task))));
+    /// Something else of the task is to come than its clock says.
+    fn set_clock(&mut self, task: usize) {
+        self.clocks.set(task, self.tasks[task].clock());
         self.next_ns = self.next_instant();
     }
 
@@ -222,7 +157,7 @@ impl Watch {
         seen.forgets_jobs();
         seen.arrival_ns = NEVER;
         self.coming.retain(|Reverse((_, _, other))| *other as usize != task);
-        self.set_clocks();
+        self.set_clock(task);
     }
 
     /// The task is a real-time task from now on, whose job of this number arrives at `release`, and `following` are those behind it.
@@ -231,7 +166,7 @@ impl Watch {
         seen.forgets_jobs();
         seen.jobs = following;
         (seen.next, seen.arrival_ns) = (job, release);
-        self.set_clocks();
+        self.set_clock(task);
     }
 
     /// The task releases no more jobs from `now` on; a real-time task is seen to leave, and one that has not entered yet does not enter
@@ -248,7 +183,7 @@ impl Watch {
         if real_time {
             self.coming.push(Reverse((now, Coming::Leave, index_u32(task))));
         }
-        self.set_clocks();
+        self.set_clock(task);
     }
 
     /// Whether nothing is to come by this instant.
@@ -263,7 +198,7 @@ impl Watch {
         let seen = &mut self.tasks[task as usize];
         match seen.missed.checked_sub(1) {
             Some(missed) => seen.missed = missed,
-            None => seen.next_first(),
+            None => drop(seen.pending.pop_front()),
         }
     }
 
@@ -273,7 +208,7 @@ impl Watch {
         if seen.missed > 0 {
             return None;
         }
-        seen.next_first();
+        seen.pending.pop_front();
         seen.missed = 1;
         Some(miss(now, task, job))
     }
@@ -286,7 +221,7 @@ impl Watch {
 
     #[inline]
     fn next_instant(&self) -> u64 {
-        self.clocks.first().0.min(self.coming.peek().map_or(NEVER, |&Reverse((time, ..))| time))
+        self.clocks.next_instant().min(self.coming.peek().map_or(NEVER, |&Reverse((time, ..))| time))
     }
 
     /// Shows what comes before the instant, or up to and including it.
@@ -299,19 +234,18 @@ impl Watch {
             if !self.coming.is_empty() {
                 self.show_rare(now, |coming| coming == Coming::Enter, &mut show);
             }
-            while let (time, task) = self.clocks.first()
-                && time == now
-            {
-                let seen = &mut self.tasks[task as usize];
-                if let Some((job, deadline)) = seen.first
+            while self.clocks.next_instant() == now {
+                let (slot, _) = self.clocks.next_slot();
+                let (task, seen) = (index_u32(slot), &mut self.tasks[slot]);
+                if let Some(&(job, deadline)) = seen.pending.front()
                     && deadline == now
                 {
                     self.missing.push((job, task));
-                    seen.next_first();
+                    seen.pending.pop_front();
                     seen.missed += 1;
                 }
                 let arrives = (seen.arrival_ns == now).then(|| seen.arrives(task, self.on_miss));
-                self.clocks.set_first(seen.clock(), task);
+                self.clocks.set(slot, seen.clock());
                 if let Some(event) = arrives {
                     show(event);
                 }
