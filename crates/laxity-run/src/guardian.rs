@@ -7,6 +7,7 @@
 //! A policy of laxity's own is attached to the kernel by the guardian (`guardian/policy.rs`): when it dies, the kernel
 //! detaches the policy by itself. A foreign scheduler's program is the guardian's child ([`crate::foreign`]).
 
+mod admission;
 mod crews;
 mod ended;
 mod policy;
@@ -16,44 +17,35 @@ mod recorder;
 use crate::busy::Busy;
 use crate::channel::{Awaited, Channel, news_of};
 use crate::clock::monotonic_ns;
-use crate::cpuset::{self, Hierarchy};
+use crate::cpuset::Hierarchy;
 use crate::foreign::Foreign;
 use crate::journal::{Journal, Undo};
-use crate::messages::{End, FromGuardian, FromWorker, RecordingEnd, ToGuardian, WorkerOrders};
+use crate::messages::{End, FromGuardian, RecordingEnd, ToGuardian, WorkerOrders};
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
 use crate::private::PrivateDirectory;
 use crate::quiet::Quiet;
 use crate::sched::{self, Policy};
 use crate::shared::Shared;
+use admission::refused;
 use crews::Crew;
 use laxity_kernel::schedule::observe;
-use laxity_model::{CpuList, Diagnostic, Result, cpus_named};
+use laxity_model::{CpuList, Diagnostic, Result};
 use laxity_trace::QuietRecord;
 use policy::Attached;
 use recorder::Recorder;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
-use std::sync::atomic::Ordering::Relaxed;
+use std::process::{Child, ExitCode, ExitStatus};
 
-/// Between admission and the synchronous release, for all threads to fall asleep until it. It is longer where a
-/// SCHED_DEADLINE task has D < T: waking up for the release time opens a period, in which the kernel would
-/// throttle a first job that comes after its deadline.
-const SETTLE_NS: u64 = 100_000_000;
 /// How long stopped workers may take to leave before they are killed.
 const LEAVE_NS: u64 = 500_000_000;
-/// How long a thread is expected to take to become a policy's.
-const ENTER_NS: u64 = 500_000;
 /// How often it is looked whether the kernel has thrown out the policy.
 const LOOK_AT_POLICY_MS: u64 = 50;
 /// How much longer than their last period the bandwidth of tasks may stay taken: a task that overran its budget
 /// has its deadline postponed by a period for every budget it used up.
 const LINGER_SLACK_NS: u64 = 200_000_000;
-/// How long workers may take to allocate and lock their memory.
-const PREPARE_NS: u64 = 120_000_000_000;
 
 /// The argument by which the program starts itself as a worker.
 pub const WORKER_COMMAND: &str = "__worker";
@@ -300,115 +292,6 @@ impl Guardian {
         self.journal.record(Undo::Settle { span_ns: plan.bandwidth_linger.as_ns() + LINGER_SLACK_NS })
     }
 
-    fn hire(&mut self, home: Option<&Path>, cpus: &CpuList, orders: WorkerOrders) -> Result<()> {
-        let cannot = |error: std::io::Error| {
-            Diagnostic::environment(format!("cannot start a worker process: {error}"))
-        };
-        let (channel, theirs) = Channel::pair().map_err(cannot)?;
-        let shared = self.shared.fd().try_clone_to_owned().map_err(cannot)?;
-        rustix::io::fcntl_setfd(&shared, rustix::io::FdFlags::empty()).map_err(|e| cannot(e.into()))?;
-        let mut command = Command::new("/proc/self/exe");
-        command.arg(WORKER_COMMAND).arg(shared.as_raw_fd().to_string()).arg(std::process::id().to_string());
-        command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
-        let child = command.spawn().map_err(cannot)?;
-        let pid = child.id();
-        self.workers.push(Worker { child, channel, gone: false });
-        if let Some(path) = home {
-            cpuset::write(&path.join("cgroup.procs"), &pid.to_string())?;
-        } else {
-            let pid = i32::try_from(pid).expect("a process id");
-            sched::set_affinity(pid, cpus).map_err(|error| {
-                Diagnostic::environment(format!("cannot confine a worker to {}: {error}", cpus_named(cpus)))
-                    .hint("use CPUs that are online and that this process may use")
-            })?;
-        }
-        let worker = self.workers.last().expect("just hired");
-        worker.channel.send(&orders).map_err(cannot)
-    }
-
-    /// Collects thread ids until every task waits for its release.
-    fn wait_until_ready(&mut self, tasks: usize) -> Result<Vec<(usize, i32)>> {
-        let mut threads = Vec::new();
-        let give_up = monotonic_ns() + PREPARE_NS;
-        while threads.len() < tasks && self.cut_short.is_none() {
-            if monotonic_ns() > give_up {
-                return Err(Diagnostic::environment("tasks did not get their memory within 120 s")
-                    .hint("use smaller working sets"));
-            }
-            for number in self.poll(1000) {
-                match self.workers[number].channel.receive::<FromWorker>() {
-                    Ok(Some(FromWorker::Ready(ready))) => threads.extend(ready),
-                    Ok(Some(FromWorker::Failed(refusal))) => return Err(refusal.into()),
-                    Ok(None) => {
-                        self.workers[number].gone = true;
-                        return Err(ended::while_preparing(self.workers[number].child.wait()));
-                    }
-                    Err(error) => {
-                        return Err(Diagnostic::environment(format!(
-                            "a worker process cannot be understood while it prepares its tasks: {error}"
-                        )));
-                    }
-                }
-            }
-        }
-        Ok(threads)
-    }
-
-    /// Gives all threads their CPUs and policies; when the synchronous release can be. A policy in the kernel must know
-    /// of it when a thread comes, so it may turn out to be too early: then they come anew.
-    fn admit_all(&mut self, plan: &Plan, threads: &[(usize, i32)]) -> Result<u64> {
-        let settle_ns = SETTLE_NS.max(plan.constrained_period_max().as_ns());
-        let mut span_ns = ENTER_NS * threads.len() as u64;
-        loop {
-            let began_ns = monotonic_ns();
-            let t0_ns = began_ns + span_ns + settle_ns;
-            for &(position, tid) in threads {
-                if let Some(attached) = &self.attached {
-                    let first_ns =
-                        self.shared.jobs_of(position).first().map_or(0, |job| job.release_ns.load(Relaxed));
-                    attached.announce(tid, t0_ns + first_ns, plan.tasks[position].batching)?;
-                }
-                self.admit(plan, position, tid)?;
-            }
-            let now_ns = monotonic_ns();
-            if self.attached.is_none() || self.cut_short.is_some() {
-                return Ok(now_ns + settle_ns);
-            }
-            if now_ns + settle_ns <= t0_ns {
-                return Ok(t0_ns);
-            }
-            span_ns = 2 * (now_ns - began_ns);
-        }
-    }
-
-    /// Gives a waiting thread its CPUs and its policy. Bandwidth of tasks that are gone lingers in the kernel
-    /// until their last deadline, so a refusal for lack of it is final only after that time.
-    fn admit(&mut self, plan: &Plan, position: usize, tid: i32) -> Result<()> {
-        let task = &plan.tasks[position];
-        let name = format!("task `{}`", task.name);
-        sched::set_affinity(tid, &task.affinity).map_err(|error| {
-            Diagnostic::environment(format!(
-                "{name}: cannot be confined to {}: {error}",
-                cpus_named(&task.affinity)
-            ))
-            .hint("use CPUs that are online and that this process may use")
-        })?;
-        let give_up = monotonic_ns() + plan.bandwidth_linger.as_ns() + LINGER_SLACK_NS;
-        loop {
-            // Its process counts what the kernel tells it of budgets.
-            match sched::set_policy_with_signal(tid, task.policy) {
-                Ok(()) => return Ok(()),
-                Err(error) if error.raw_os_error() == Some(libc::EBUSY) && monotonic_ns() < give_up => {
-                    self.poll(10);
-                    if self.cut_short.is_some() {
-                        return Ok(());
-                    }
-                }
-                Err(error) => return Err(refused(&name, task.policy, &error)),
-            }
-        }
-    }
-
     /// Waits for the end: all tasks done, the time up, or a request to stop.
     fn watch(&mut self, t0_ns: u64, end_ns: u64) -> u64 {
         while self.cut_short.is_none() && self.workers.iter().any(|worker| !worker.gone) {
@@ -502,37 +385,6 @@ impl Guardian {
 impl Drop for Guardian {
     fn drop(&mut self) {
         self.clean_up();
-    }
-}
-
-fn refused(thread: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
-    let what = match policy {
-        Policy::Deadline { runtime, deadline, period } => {
-            format!("SCHED_DEADLINE with budget {runtime}, deadline {deadline}, period {period}")
-        }
-        Policy::Reclaiming { runtime, deadline, period } => {
-            format!("SCHED_DEADLINE with reclaiming, budget {runtime}, deadline {deadline}, period {period}")
-        }
-        Policy::Ext { runtime, deadline, period } => {
-            format!("SCHED_EXT with budget {runtime}, deadline {deadline}, period {period}")
-        }
-        Policy::Fifo { priority } => format!("SCHED_FIFO priority {priority}"),
-        Policy::RoundRobin { priority } => format!("SCHED_RR priority {priority}"),
-        Policy::Other => "SCHED_OTHER".into(),
-        Policy::Fair { nice, slice } if slice.is_zero() => format!("SCHED_OTHER with nice value {nice}"),
-        Policy::Fair { nice, slice } => format!("SCHED_OTHER with nice value {nice} and a slice of {slice}"),
-        Policy::Foreign => "SCHED_EXT".into(),
-    };
-    let refusal = Diagnostic::environment(format!(
-        "{thread}: the kernel refuses {what}: {}",
-        sched::explain(error, policy)
-    ));
-    match error.raw_os_error() {
-        Some(libc::EBUSY) => refusal.hint(
-            "kernels since 6.12 also keep 5 % of every CPU for background tasks: lower the load, use a smaller \
-             --budget-margin, more CPUs or a better-balanced placement",
-        ),
-        _ => refusal.hint("run as root; `laxity list` says what this machine can run"),
     }
 }
 
