@@ -64,8 +64,7 @@ impl Iterator for Jobs {
         if release >= self.leave_ns {
             return None;
         }
-        // Most jobs are of one size; what is drawn is not worth a place in every loop over jobs.
-        let share = if self.demand == Demand::Wcet { 1_000_000 } else { self.share_ppm() };
+        let demand = if self.demand == Demand::Wcet { self.wcet } else { self.drawn() };
         let gap = match self.arrival {
             Arrival::Periodic { period } => period.as_ns(),
             Arrival::Sporadic { min_interarrival } => {
@@ -74,16 +73,12 @@ impl Iterator for Jobs {
             }
         };
         self.next_release_ns = release.saturating_add(gap);
-        Some(JobSpec { release: Duration::from_ns(release), demand: share_of(self.wcet, share) })
+        Some(JobSpec { release: Duration::from_ns(release), demand })
     }
 }
 
-/// The share of the WCET, rounded up, at least 1 ns. Most jobs ask for all of it, and a division is slow.
-#[inline]
+/// The share of the WCET, rounded up, at least 1 ns.
 fn share_of(wcet: Duration, share_ppm: u32) -> Duration {
-    if share_ppm == 1_000_000 {
-        return wcet;
-    }
     let scaled = (u128::from(wcet.as_ns()) * u128::from(share_ppm)).div_ceil(1_000_000);
     Duration::from_ns(u64::try_from(scaled).unwrap_or(u64::MAX).max(1))
 }
@@ -101,7 +96,13 @@ impl Jobs {
         Jobs { next_release_ns: self.next_release_ns.saturating_add(by.as_ns()), ..self }
     }
 
+    /// What the next job asks for. Most ask for the WCET: this is not worth a place in every loop over jobs.
     #[inline(never)]
+    fn drawn(&mut self) -> Duration {
+        let share = self.share_ppm();
+        share_of(self.wcet, share)
+    }
+
     fn share_ppm(&mut self) -> u32 {
         match self.demand {
             Demand::Wcet => 1_000_000,

@@ -317,13 +317,8 @@ impl Report {
         self.checked[oracle as usize] += 1;
     }
 
-    /// Counts two.
+    /// Counts several.
     #[inline]
-    pub fn checks_twice(&mut self, oracle: Oracle) {
-        self.checked[oracle as usize] += 2;
-    }
-
-    /// Counts many.
     pub fn checks_often(&mut self, oracle: Oracle, times: u64) {
         self.checked[oracle as usize] += times;
     }

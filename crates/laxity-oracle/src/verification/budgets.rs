@@ -188,15 +188,12 @@ impl Budgets {
     }
 
     /// A job of the task is released by its waking up in a real kernel (assumption 4): its server period ends.
-    #[inline]
     pub fn wakes_up(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
-        if self.noticed_late() && self.servers[task as usize].wakes_up {
-            self.ends_period(trace, (task, job), now, report);
-        }
-    }
-
-    fn ends_period(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
+        let real = self.noticed_late();
         let server = &mut self.servers[task as usize];
+        if !real || !server.wakes_up {
+            return;
+        }
         let Some(began) = server.began_ns.take() else { return };
         let span = server.deadline_rel_ns.min(server.period_ns);
         let until_deadline = began.saturating_add(server.deadline_rel_ns).saturating_sub(now);
@@ -215,7 +212,6 @@ impl Budgets {
     }
 
     /// A job of the task gets the server (assumption 2).
-    #[inline]
     pub fn arrives(
         &mut self,
         task: u32,
@@ -223,19 +219,9 @@ impl Budgets {
         now: u64,
         report: &mut Report,
     ) -> Grant {
-        if self.enforced() {
-            return self.arrives_at_server(task, (release, deadline_abs), now, report);
+        if !self.enforced() {
+            return Grant { ready_at: release, deadline_abs_ns: deadline_abs };
         }
-        Grant { ready_at: release, deadline_abs_ns: deadline_abs }
-    }
-
-    fn arrives_at_server(
-        &mut self,
-        task: u32,
-        (release, deadline_abs): (u64, u64),
-        now: u64,
-        report: &mut Report,
-    ) -> Grant {
         let server = &mut self.servers[task as usize];
         let mut ready_at = release;
         match server.began_ns {

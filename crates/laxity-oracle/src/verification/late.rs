@@ -60,7 +60,7 @@ impl Verification<'_> {
         let of = &self.trace.tasks[task as usize];
         let Some(&Pending { deadline_abs_ns: deadline_abs, missed, .. }) = of.pending.front() else { return };
         // Its deadline, and whether it was missed.
-        self.report.checks_twice(Oracle::Deadlines);
+        self.report.checks_often(Oracle::Deadlines, 2);
         if argument != Some(deadline_abs) || missed || aborted || now > deadline_abs {
             let end = End { deadline_abs_ns: deadline_abs, missed, aborted, said_ns: argument };
             let name = self.name((task, job));
@@ -115,7 +115,7 @@ impl Verification<'_> {
         }
         self.check_release((task, job), true);
         // That it is skipped, and when.
-        self.report.checks_twice(Oracle::Periods);
+        self.report.checks_often(Oracle::Periods, 2);
         let now = self.now_ns;
         let deadline_abs = self.trace.tasks[task as usize].deadline(now);
         let name = self.name((task, job));

@@ -47,7 +47,7 @@ impl Verification<'_> {
         let cluster = of.cluster;
         let deadline_abs = of.deadline(now);
         // That it is released, and when; and its deadline.
-        self.report.checks_twice(Oracle::Periods);
+        self.report.checks_often(Oracle::Periods, 2);
         self.report.checks(Oracle::Deadlines);
         let name = || JobName { task, job, deadline_ns: Some(deadline_abs), priority: None };
         self.periods.check(task, name, now, &mut self.report);
