@@ -46,7 +46,8 @@ mod _laxity {
         let prefix: std::path::PathBuf = module.py().import("sys")?.getattr("prefix")?.extract()?;
         laxity_program::installed_below(prefix);
         module.add("VERSION", laxity_program::VERSION)?;
-        module.add("SETS", laxity_program::call::SETS)
+        module.add("SETS", laxity_program::call::SETS)?;
+        module.add("ENDS_WITH_PARENT", laxity_program::ENDS_WITH_PARENT)
     }
 }
 

@@ -122,16 +122,20 @@ class Answer(Mapping[str, Any]):
         return f'<pre style="{style}">{html.escape(self.text)}</pre>'
 
 
-class Analysis(Answer):
+class Verdict(Answer):
+    """An answer that is yes (the exit code is 0) or no, and is that as a boolean, too."""
+
+    def __bool__(self) -> bool:
+        return self.exit_code == 0
+
+
+class Analysis(Verdict):
     """What is proven of task sets under schedulers."""
 
     @property
     def proven(self) -> bool:
         """Whether the guarantee that was asked for is proven of every set under every scheduler."""
-        return self.exit_code == 0
-
-    def __bool__(self) -> bool:
-        return self.proven
+        return bool(self)
 
     def bounds(self, guarantee: str = "hard") -> list[dict[str, Any]]:
         """What is proven of each task: rows of set, scheduler, task, kind of bound and ns, for any DataFrame.
@@ -170,16 +174,13 @@ class Placement(Answer):
         return self._called.sets[0]
 
 
-class Settings(Answer):
+class Settings(Verdict):
     """What to set for each thread."""
 
     @property
     def proven(self) -> bool:
         """Whether there are settings under which all is proven."""
-        return self.exit_code == 0
-
-    def __bool__(self) -> bool:
-        return self.proven
+        return bool(self)
 
     @property
     def task_set(self) -> _laxity.TaskSet:
@@ -343,28 +344,22 @@ class Simulation(Answer):
         return text + self.schedule()._repr_html_()
 
 
-class Verification(Answer):
+class Verification(Verdict):
     """What the oracles say of schedules."""
 
     @property
     def clean(self) -> bool:
         """Whether nothing is violated, and little enough is excused for a verdict."""
-        return self.exit_code == 0
-
-    def __bool__(self) -> bool:
-        return self.clean
+        return bool(self)
 
 
-class Check(Answer):
+class Check(Verdict):
     """What files are, and what is wrong with them."""
 
     @property
     def valid(self) -> bool:
         """Whether nothing is wrong with any of them."""
-        return self.exit_code == 0
-
-    def __bool__(self) -> bool:
-        return self.valid
+        return bool(self)
 
 
 class StudyResult(Answer):

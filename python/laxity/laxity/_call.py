@@ -203,7 +203,6 @@ class Files:
         path.write_text(json.dumps(content, default=plain))
         return os.fspath(path)
 
-
     def __getstate__(self) -> tuple[Path | None, dict[str, str]]:
         """Its folder and what was written into it, to be pickled: the folder goes with this object."""
         files = [] if self.folder is None else [path for path in self.folder.iterdir() if path.is_file()]
@@ -311,7 +310,7 @@ def run_program(words: list[str]) -> tuple[int, str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, "LAXITY_ENDS_WITH_PARENT": "1"},
+        env={**os.environ, _laxity.ENDS_WITH_PARENT: "1"},
     )
     said: list[str] = []
 

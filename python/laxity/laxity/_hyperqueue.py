@@ -124,7 +124,7 @@ class HyperQueue:
 
 
 @contextmanager
-def _standard_output_is_for_answers() -> Iterator[None]:
+def _standard_output_is_not_heard() -> Iterator[None]:
     """What is written to standard output meanwhile, also by compiled code, is not heard."""
     sys.stdout.flush()
     kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
@@ -162,7 +162,7 @@ def hyperqueue_of(address: str, folder: Path) -> Iterator[HyperQueue]:
     workers = os.cpu_count() or 1
     with tempfile.TemporaryDirectory(prefix="laxity-") as home:
         # It draws a table of where it is.
-        with _standard_output_is_for_answers():
+        with _standard_output_is_not_heard():
             local = cluster.LocalCluster(home, cluster.WorkerConfig(cores=workers))
         with local:
             engine = HyperQueue(local.client(), folder, workers)

@@ -4,10 +4,11 @@ from typing import Any, final, overload
 
 from ._tasks import Task
 
-__all__ = ["SETS", "VERSION", "Called", "Conductor", "OwnTest", "Prototype", "Table", "TaskSet", "call", "judge", "options", "read_parquet", "table_of_parquet", "verdicts"]
+__all__ = ["ENDS_WITH_PARENT", "SETS", "VERSION", "Called", "Conductor", "OwnTest", "Prototype", "Table", "TaskSet", "call", "judge", "options", "read_parquet", "table_of_parquet", "verdicts"]
 
 VERSION: str
 SETS: str
+ENDS_WITH_PARENT: str
 
 @final
 class TaskSet:

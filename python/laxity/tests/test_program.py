@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +27,7 @@ def running():
     """A process of Python in whose `laxity.run` the program runs tasks, and the program's number."""
     if os.geteuid() != 0:
         pytest.skip("real-time tasks need root")
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(SCRIPT)], start_new_session=True) as python:
+    with subprocess.Popen([sys.executable, "-c", SCRIPT], start_new_session=True) as python:
         try:
             yield python, program_of(python.pid)
         finally:
