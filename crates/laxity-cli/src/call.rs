@@ -91,7 +91,12 @@ fn parse(words: &[String]) -> Result<Cli> {
         let text = text.split("\n\nFor more information").next().unwrap_or(text).trim_end();
         match text.split_once("\nhint: ") {
             Some((message, hint)) => Diagnostic::usage(message).hint(hint),
-            None => Diagnostic::usage(text),
+            None => {
+                let command: Vec<&str> =
+                    words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect();
+                Diagnostic::usage(text)
+                    .hint(format!("`laxity {} --help` says what it takes", command.join(" ")))
+            }
         }
     })
 }

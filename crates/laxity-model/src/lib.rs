@@ -70,7 +70,7 @@ pub use names::{Names, check_name, closest};
 pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler, Structure};
-pub use prototype::Prototype;
+pub use prototype::{Prototype, check_own_name};
 pub use reserve::Reserve;
 pub use scheduler::{PriorityRule, Scheduler, Scope};
 pub use server::{DeferrableServer, ServerSize};

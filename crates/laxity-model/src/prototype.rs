@@ -8,6 +8,25 @@ use std::sync::{Mutex, PoisonError};
 /// What stands before the name of a prototype.
 pub const PROTOTYPE: &str = "prototype";
 
+/// Refuses what is no name for a policy or a test of a user's own. `what` says what it is to name.
+///
+/// # Errors
+///
+/// Anything but small letters, digits, `-`, `_` and `.`, or nothing.
+pub fn check_own_name(what: &str, name: &str) -> Result<()> {
+    check_name(what, name)?;
+    let fits = |letter: char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '-' | '_' | '.')
+    };
+    if name.is_empty() || !name.chars().all(fits) {
+        return Err(Diagnostic::usage(format!(
+            "{what} `{name}`: names are of small letters, digits, `-`, `_` and `.`"
+        ))
+        .hint("write such as least-laxity"));
+    }
+    Ok(())
+}
+
 /// A policy that a user has written elsewhere, such as in Python, by its name: `prototype:NAME`. One that claims to schedule by a priority
 /// rule says it behind: `prototype:NAME:edf`; then schedules are checked against that order, and else against none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,16 +42,7 @@ impl Prototype {
     ///
     /// What is no name: names are of lower case.
     pub fn new(name: &str, claims: bool) -> Result<Self> {
-        check_name("prototype name", name)?;
-        let fits = |letter: char| {
-            letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '-' | '_' | '.')
-        };
-        if name.is_empty() || !name.chars().all(fits) {
-            return Err(Diagnostic::usage(format!(
-                "prototype name `{name}`: a scheduler is named by small letters, digits, `-`, `_` and `.`"
-            ))
-            .hint("write such as least-laxity"));
-        }
+        check_own_name("prototype name", name)?;
         Ok(Prototype { name: kept(name), claims })
     }
 

@@ -3,13 +3,13 @@
 //! What is friendly to a user is written in Python (`python/laxity/laxity`): keyword arguments become the words of a command line, which
 //! `laxity_program` carries out on a thread of its own (`watched.rs`), so that values, checks, messages and answers are the program's.
 
+mod asked;
 mod calls;
 mod options;
 mod own;
 mod own_tests;
 mod progress;
 mod prototypes;
-mod raised;
 mod set_tables;
 mod sets;
 mod studies;

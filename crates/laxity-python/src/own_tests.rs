@@ -1,10 +1,11 @@
 //! Schedulability tests that are functions of Python, beside those of the catalogue.
 
-use crate::raised::Raised;
+use crate::asked::{Asked, Turn};
 use laxity_analysis::{
     Citation, Exactness, Guarantee, Priorities, Source, SporadicTask, Test, TestInfo, Theorem, Verdict, Work,
+    catalogue,
 };
-use laxity_model::{Diagnostic, Names, check_name};
+use laxity_model::{Diagnostic, Names, check_own_name};
 use laxity_program::call::Stop;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -14,21 +15,22 @@ use pyo3::types::PyBool;
 pub struct PythonTest {
     pub info: TestInfo,
     function: Py<PyAny>,
-    /// What tells one version of it from another.
-    pub version: String,
+    pub turn: Turn,
+    /// What tells one version of it from another (`laxity._versions.Version`).
+    pub version: Py<PyAny>,
 }
 
 /// The same in one call of laxity, which ends with what the function raises.
 pub struct OfCall {
     test: &'static PythonTest,
     stop: Stop,
-    raised: Raised,
+    asked: Asked,
 }
 
 impl PythonTest {
     /// The test in a call: what the function raises goes there, and the call is asked for its end. A hundred bytes stay for each.
-    pub fn of_call(&'static self, stop: Stop, raised: Raised) -> &'static OfCall {
-        Box::leak(Box::new(OfCall { test: self, stop, raised }))
+    pub fn of_call(&'static self, stop: Stop, asked: Asked) -> &'static OfCall {
+        Box::leak(Box::new(OfCall { test: self, stop, asked }))
     }
 
     fn ask(&self, py: Python<'_>, tasks: &[SporadicTask], processors: u32) -> PyResult<Verdict> {
@@ -60,14 +62,13 @@ impl Test for OfCall {
 
     fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         work.take(1)?;
-        Python::attach(|py| {
-            Ok(self.test.ask(py, tasks, processors).unwrap_or_else(|error| {
-                // First the end: a set during which it was asked for does not count.
-                self.stop.ask();
-                self.raised.keep(error);
-                Verdict::FAILS
-            }))
-        })
+        let answer = self.asked.ask(&self.test.turn, |py| self.test.ask(py, tasks, processors));
+        Ok(answer.unwrap_or_else(|error| {
+            // First the end: a set during which it was asked for does not count.
+            self.stop.ask();
+            self.asked.keep(error);
+            Verdict::FAILS
+        }))
     }
 }
 
@@ -94,10 +95,16 @@ impl OwnTest {
         priorities: &str,
         guarantee: &str,
         exact: bool,
-        source_and_version: (String, String),
+        source_and_version: (String, Py<PyAny>),
     ) -> PyResult<Self> {
         let wrong = |error: Diagnostic| crate::error(py, &error);
-        check_name("test name", name).map_err(wrong)?;
+        check_own_name("test name", name).map_err(wrong)?;
+        if catalogue::test(name).is_some() {
+            return Err(wrong(
+                Diagnostic::usage(format!("test name `{name}`: a test of the catalogue has it"))
+                    .hint("give your own test another name"),
+            ));
+        }
         let priorities = one_of("priorities", &PRIORITIES, priorities).map_err(wrong)?;
         let guarantee = one_of("guarantee", &GUARANTEES, guarantee).map_err(wrong)?;
         let (source, version) = source_and_version;
@@ -113,13 +120,18 @@ impl OwnTest {
             complexity: "a function of Python",
             assumptions: &[],
         };
-        Ok(OwnTest(Box::leak(Box::new(PythonTest { info, function, version }))))
+        Ok(OwnTest(Box::leak(Box::new(PythonTest { info, function, turn: Turn::default(), version }))))
     }
 
     /// By what curves of studies name it.
     #[getter]
     fn name(&self) -> &'static str {
         self.0.info.name
+    }
+
+    #[getter(_version)]
+    fn version(&self, py: Python<'_>) -> Py<PyAny> {
+        self.0.version.clone_ref(py)
     }
 
     /// What it proves.

@@ -1,6 +1,6 @@
 //! Scheduling policies that are functions of Python, to be simulated.
 
-use crate::raised::Raised;
+use crate::asked::{Asked, Turn};
 use laxity_model::{Cell, Diagnostic, PolicyScheduler, TaskSet};
 use laxity_policy::{Choice, PendingJob};
 use laxity_sim::Begin;
@@ -13,16 +13,17 @@ use std::sync::Arc;
 pub struct Prototype {
     pub scheduler: PolicyScheduler,
     policy: Py<PyAny>,
-    /// What tells one version of it from another.
-    pub version: String,
+    pub turn: Arc<Turn>,
+    /// What tells one version of it from another (`laxity._versions.Version`).
+    pub version: Py<PyAny>,
 }
 
 #[pymethods]
 impl Prototype {
     #[new]
-    fn new(py: Python<'_>, scheduler: &str, policy: Py<PyAny>, version: String) -> PyResult<Self> {
+    fn new(py: Python<'_>, scheduler: &str, policy: Py<PyAny>, version: Py<PyAny>) -> PyResult<Self> {
         let scheduler = scheduler.parse().map_err(|error: Diagnostic| crate::error(py, &error))?;
-        Ok(Prototype { scheduler, policy, version })
+        Ok(Prototype { scheduler, policy, turn: Arc::default(), version })
     }
 
     /// The scheduler, as commands and curves of studies name it.
@@ -32,9 +33,14 @@ impl Prototype {
     }
 
     /// Pickled where its policy can be: a function or a class of a module.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (String, Py<PyAny>, String)) {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (String, Py<PyAny>, Py<PyAny>)) {
         let (own, py) = (slf.get(), slf.py());
-        (slf.get_type(), (own.scheduler.to_string(), own.policy.clone_ref(py), own.version.clone()))
+        (slf.get_type(), (own.scheduler.to_string(), own.policy.clone_ref(py), own.version.clone_ref(py)))
+    }
+
+    #[getter(_version)]
+    fn version(&self, py: Python<'_>) -> Py<PyAny> {
+        self.version.clone_ref(py)
     }
 
     fn __str__(&self) -> String {
@@ -47,13 +53,18 @@ impl Prototype {
 }
 
 impl Prototype {
+    /// What names it.
+    pub fn named(&self) -> laxity_model::Prototype {
+        self.scheduler.policy.prototype().expect("a prototype's scheduler")
+    }
+
     /// What begins it in a call. What it raises goes there.
-    pub fn begin(&self, py: Python<'_>, raised: Raised) -> Begin {
-        let (policy, name) = (self.policy.clone_ref(py), self.scheduler.to_string());
+    pub fn begin(&self, py: Python<'_>, asked: Asked) -> Begin {
+        let policy = self.policy.clone_ref(py);
+        let asks = Asks { name: self.named().name(), turn: Arc::clone(&self.turn), asked };
         Arc::new(move |set: &TaskSet, cell: &Cell| {
-            let begun = Python::attach(|py| begun(py, &policy, set, cell));
-            let raise = Raise { name: name.clone(), raised: raised.clone() };
-            Ok(Box::new(Begun { ask: raise.unless(begun)?, raise }))
+            let function = asks.ask(|py| begun(py, &policy, set, cell))?;
+            Ok(Box::new(Begun { function, asks: asks.clone() }))
         })
     }
 }
@@ -69,17 +80,19 @@ fn begun(py: Python<'_>, policy: &Py<PyAny>, set: &TaskSet, cell: &Cell) -> PyRe
     Ok(py.import("laxity._prototypes")?.getattr("begin")?.call1((policy, tasks, cpus))?.unbind())
 }
 
-/// Keeps what a policy has raised, and ends its simulation.
-struct Raise {
-    name: String,
-    raised: Raised,
+/// Asks a policy. What it raises is kept, and ends its simulation.
+#[derive(Clone)]
+struct Asks {
+    name: &'static str,
+    turn: Arc<Turn>,
+    asked: Asked,
 }
 
-impl Raise {
-    fn unless<T>(&self, answer: PyResult<T>) -> laxity_model::Result<T> {
-        answer.map_err(|error| {
-            let words = format!("`{}` has raised {error}", self.name);
-            self.raised.keep(error);
+impl Asks {
+    fn ask<T>(&self, function: impl FnOnce(Python<'_>) -> PyResult<T>) -> laxity_model::Result<T> {
+        self.asked.ask(&self.turn, function).map_err(|error| {
+            let words = format!("`prototype:{}` has raised {error}", self.name);
+            self.asked.keep(error);
             Diagnostic::usage(words)
         })
     }
@@ -87,8 +100,8 @@ impl Raise {
 
 /// A policy in one simulation of a cell.
 struct Begun {
-    ask: Py<PyAny>,
-    raise: Raise,
+    function: Py<PyAny>,
+    asks: Asks,
 }
 
 impl laxity_policy::Prototype for Begun {
@@ -97,11 +110,10 @@ impl laxity_policy::Prototype for Begun {
             .iter()
             .map(|job| (job.task, job.release_ns, job.deadline_abs_ns, job.used_ns, job.cpu))
             .collect();
-        let answer = Python::attach(|py| {
-            let answer = self.ask.call1(py, (now_ns, rows, cpus.to_vec()))?;
+        self.asks.ask(|py| {
+            let answer = self.function.call1(py, (now_ns, rows, cpus.to_vec()))?;
             let (run, again_at_ns) = answer.extract(py)?;
             Ok(Choice { run, again_at_ns })
-        });
-        self.raise.unless(answer)
+        })
     }
 }

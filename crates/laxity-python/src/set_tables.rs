@@ -4,8 +4,8 @@ use crate::tables::{Source, Table, text};
 use arrow_array::builder::{BooleanBuilder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
@@ -104,7 +104,11 @@ impl<'a> Columns<'a> {
     }
 
     fn set(&self, row: usize) -> Result<Option<String>> {
-        let Some(column) = self.set.filter(|column| column.is_valid(row)) else { return Ok(None) };
+        let Some(column) = self.set else { return Ok(None) };
+        if column.is_null(row) {
+            return Err(Diagnostic::usage(format!("{SET}: nothing is there"))
+                .hint("name the set of every row, or leave the column out: then all rows are one set"));
+        }
         match text(column, row) {
             Some(text) => Ok(Some(text.to_owned())),
             None => Ok(number(column, row, SET)?.map(|number| number.to_string())),
@@ -168,6 +172,17 @@ fn number(column: &dyn Array, row: usize, name: &str) -> Result<Option<u64>> {
         DataType::Decimal128(_, scale) => {
             of_decimal(column.as_primitive::<Decimal128Type>().value(row), *scale, name)?
         }
+        DataType::Decimal32(_, scale) => {
+            of_decimal(column.as_primitive::<Decimal32Type>().value(row).into(), *scale, name)?
+        }
+        DataType::Decimal64(_, scale) => {
+            of_decimal(column.as_primitive::<Decimal64Type>().value(row).into(), *scale, name)?
+        }
+        DataType::Decimal256(_, scale) => {
+            let units = column.as_primitive::<Decimal256Type>().value(row);
+            let shown = || refused(name, shown_decimal(&units.to_string(), *scale));
+            of_decimal(units.to_i128().ok_or_else(shown)?, *scale, name)?
+        }
         other => {
             return Err(Diagnostic::usage(format!("{name}: {other} is no number"))
                 .hint("give whole numbers: times in nanoseconds, sizes in bytes"));
@@ -184,6 +199,10 @@ fn of_float(value: f64, name: &str) -> Result<Option<u64>> {
     match value {
         value if value.is_nan() => Ok(None),
         value if value.fract() == 0.0 && (0.0..EXACT_BELOW).contains(&value) => Ok(Some(value as u64)),
+        value if value >= EXACT_BELOW && value.is_finite() => Err(Diagnostic::usage(format!(
+            "{name}: {value} is a float from 2^53 on, where floats are not exact"
+        ))
+        .hint("give whole numbers")),
         value => Err(refused(name, value)),
     }
 }
@@ -197,7 +216,19 @@ fn of_decimal(units: i128, scale: i8, name: &str) -> Result<u64> {
     });
     whole
         .and_then(|whole| u64::try_from(whole).ok())
-        .ok_or_else(|| refused(name, format!("{units}e{}", -i16::from(scale))))
+        .ok_or_else(|| refused(name, shown_decimal(&units.to_string(), scale)))
+}
+
+/// A decimal of so many units of 10^-scale, as it is written.
+fn shown_decimal(units: &str, scale: i8) -> String {
+    let (sign, digits) = units.strip_prefix('-').map_or(("", units), |digits| ("-", digits));
+    let decimals = usize::from(scale.unsigned_abs());
+    if scale <= 0 {
+        return format!("{sign}{digits}{}", "0".repeat(decimals));
+    }
+    let digits = format!("{digits:0>width$}", width = decimals + 1);
+    let (whole, rest) = digits.split_at(digits.len() - decimals);
+    format!("{sign}{whole}.{rest}")
 }
 
 fn refused(name: &str, value: impl std::fmt::Display) -> Diagnostic {

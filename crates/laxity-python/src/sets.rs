@@ -14,8 +14,17 @@ use std::path::PathBuf;
 /// `TaskSet(tasks, name="tasks")` takes `laxity.Task` or dicts with the keys of laxity's files. Sets with the same name and tasks are
 /// equal, and have the same hash.
 #[pyclass(frozen, eq, hash, module = "laxity", weakref)]
-#[derive(PartialEq, Eq, Clone)]
+#[derive(Clone)]
 pub struct TaskSet(pub model::TaskSet);
+
+/// Where a set comes from makes no other set of it.
+impl PartialEq for TaskSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name() == other.0.name() && self.0.tasks() == other.0.tasks()
+    }
+}
+
+impl Eq for TaskSet {}
 
 impl Hash for TaskSet {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -73,9 +82,11 @@ impl TaskSet {
         Ok(sets.into_iter().map(TaskSet).collect())
     }
 
-    /// A table with a row for each task of the sets.
+    /// A table with a row for each task of a set, or of several.
     #[staticmethod]
-    fn to_table(py: Python<'_>, sets: Vec<Py<TaskSet>>) -> PyResult<Table> {
+    fn to_table(py: Python<'_>, sets: &Bound<'_, PyAny>) -> PyResult<Table> {
+        let sets = py.import("laxity._call")?.getattr("sets_of")?.call1((sets,))?;
+        let sets: Vec<Py<TaskSet>> = sets.extract()?;
         Table::of_sets(sets.iter().map(|set| &set.get().0)).map_err(|wrong| error(py, &wrong))
     }
 

@@ -207,7 +207,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Source {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let py = object.py();
-        let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+        let stream = object.getattr("__arrow_c_stream__").map_err(|_| no_stream(&object))?;
+        let capsule = stream.call0()?.cast_into::<PyCapsule>()?;
         let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
         // SAFETY: a capsule of this name holds a stream, which is moved out of it: what stays there is a released one.
         let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
@@ -231,6 +232,22 @@ fn unpacked(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError>
     let names = batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
     RecordBatch::try_from_iter_with_nullable(
         names.iter().zip(columns).map(|(name, column)| (name, column, true)),
+    )
+}
+
+/// What has no table to hand over.
+fn no_stream(object: &Borrowed<'_, '_, PyAny>) -> PyErr {
+    let kind = object.get_type();
+    let name = kind.qualname().map_or_else(|_| "it".to_owned(), |name| name.to_string());
+    let hint = match object.hasattr("collect") {
+        Ok(true) => "give what its collect() answers",
+        _ => {
+            "give a DataFrame, or anything with Arrow's stream interface; of a dict of columns, polars.DataFrame(it)"
+        }
+    };
+    crate::error(
+        object.py(),
+        &Diagnostic::usage(format!("this is no table: {name} has none of Arrow")).hint(hint),
     )
 }
 

@@ -1,8 +1,8 @@
 //! Long work on a thread of its own, while the thread of Python shows progress and listens to Ctrl-C.
 
+use crate::asked::Asked;
 use crate::own::{OneOfOwn, own_of_call};
 use crate::progress::{Relay, StepState, Told};
-use crate::raised::Raised;
 use laxity_model::Result;
 use laxity_program::call::{Given, Stop};
 use pyo3::exceptions::PyRuntimeError;
@@ -23,8 +23,8 @@ pub fn watched<T: Send + 'static>(
     work: impl FnOnce(Given) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (relay, stop) = (Relay::default(), Stop::new());
-    let raised_by_own = Raised::default();
-    let own = own_of_call(py, own, (stop, &raised_by_own)).map_err(|error| crate::error(py, &error))?;
+    let asked = Asked::default();
+    let own = own_of_call(py, own, (stop, &asked)).inspect_err(|_| stop.give_back())?;
     let given = Given { sets, own, observer: Arc::new(relay.clone()), stop };
     let (send, receive) = mpsc::channel();
     let receive = Mutex::new(receive);
@@ -35,7 +35,9 @@ pub fn watched<T: Send + 'static>(
     let (mut steps, mut raised) = (Vec::new(), None);
     let ended = loop {
         let waited = py.detach(|| receive.lock().expect("this thread has it alone").recv_timeout(LOOK));
-        let mut look = py.check_signals().and(raised_by_own.take().map_or(Ok(()), Err));
+        // Ctrl-C is not to wait for a function that never returns.
+        let signals = py.check_signals().inspect_err(|_| asked.interrupt(py));
+        let mut look = signals.and_then(|()| asked.take().map_or(Ok(()), Err));
         // What is said of an end that was asked for is said by what is raised.
         if let Some(watch) = watch.filter(|_| look.is_ok() && raised.is_none()) {
             look = show(&relay, watch, &mut steps);

@@ -1,8 +1,8 @@
 //! Points that are finished, on the disk: what is there is not judged again.
 //!
 //! `study.json` says whose they are, `points.jsonl` has a line for each. A line is written and synced at once when its point is
-//! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
-//! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
+//! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; a line that is
+//! not what was written, which its digest tells, is damage, and is refused. Two programs never write one journal: it is locked.
 
 use crate::tally::Tally;
 use laxity_model::{
@@ -10,7 +10,8 @@ use laxity_model::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 pub const DESCRIPTION_FILE: &str = "study.json";
 /// The points.
 pub const POINTS_FILE: &str = "points.jsonl";
+/// The folder of the shards in a study's directory, which may be there first.
+pub(crate) const SHARDS: &str = "shards";
 
 /// Which point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -111,7 +114,9 @@ impl Journal {
     ///
     /// The directory of another study, or with files of something else; an error of the file system.
     pub fn begin(directory: &Path, description: &Value) -> Result<OutputDirectory> {
-        is_begun(directory, DESCRIPTION_FILE, "study")?;
+        if !has_shards_alone(directory) {
+            is_begun(directory, DESCRIPTION_FILE, "study")?;
+        }
         let output = OutputDirectory::create(directory)?;
         claim(&output, description)?;
         Ok(output)
@@ -123,7 +128,7 @@ impl Journal {
     ///
     /// An error of the file system.
     pub fn add(&mut self, point: Point, tally: &Tally) -> Result<()> {
-        let line = serde_json::to_string(&Line { point, tally }).expect("serializes") + "\n";
+        let line = sealed(&serde_json::to_string(&Line { point, tally }).expect("serializes"));
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| refused(&self.path, &error))
     }
@@ -146,6 +151,32 @@ pub fn described(directory: &Path) -> Result<Option<Value>> {
     }
 }
 
+/// Whether nothing but shards is there: they may have been copied from the machines that have judged them.
+fn has_shards_alone(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    let mut names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    names.next().is_some_and(|first| first.is_ok_and(|name| name == SHARDS)) && names.next().is_none()
+}
+
+/// What begins the digest at the end of a line, in place of its `}`.
+const DIGEST: &str = ",\"digest\":\"";
+
+/// A line with its digest: the first 8 bytes of SHA-256.
+fn sealed(line: &str) -> String {
+    let content = line.strip_suffix('}').expect("an object");
+    format!("{content}{DIGEST}{}\"}}\n", digest(content))
+}
+
+fn digest(content: &str) -> String {
+    Sha256::digest(content)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A line as it was before it was sealed; nothing if it is not what was written.
+fn opened(line: &str) -> Option<String> {
+    let (content, end) = line.rsplit_once(DIGEST)?;
+    (end.strip_suffix("\"}")? == digest(content)).then(|| format!("{content}}}"))
+}
+
 /// Without a last line that was cut off.
 fn whole_lines(text: &str) -> &str {
     &text[..text.rfind('\n').map_or(0, |end| end + 1)]
@@ -154,8 +185,10 @@ fn whole_lines(text: &str) -> &str {
 fn points_of(text: &str, path: &Path, is_whole: impl Fn(Point, &Tally) -> bool) -> Result<Points> {
     let mut points = Points::new();
     for (number, line) in (1..).zip(text.lines()) {
+        let line =
+            opened(line).ok_or_else(|| damaged(path, &format!("line {number} is not what was written")))?;
         let Line { point, tally } =
-            serde_json::from_str(line).map_err(|error| damaged(path, &format!("line {number}: {error}")))?;
+            serde_json::from_str(&line).map_err(|error| damaged(path, &format!("line {number}: {error}")))?;
         if !is_whole(point, &tally) {
             return Err(damaged(path, &format!("line {number} is of another study")));
         }
@@ -220,6 +253,12 @@ fn differences(known: &Value, wanted: &Value) -> String {
     let names = known.keys().chain(wanted.keys().filter(|name| !known.contains_key(*name)));
     let told = names.filter(|name| known.get(*name) != wanted.get(*name)).map(|name| {
         let words = shown(name).to_string().replace('_', " ");
+        if name == OWN {
+            return own_differences(
+                known.get(OWN).unwrap_or(&Value::Null),
+                wanted.get(OWN).unwrap_or(&Value::Null),
+            );
+        }
         match (known.get(name).and_then(short), wanted.get(name).and_then(short)) {
             (Some(there), Some(asked)) => format!("{words} {there} there, {asked} asked for"),
             (Some(there), None) if !wanted.contains_key(name) => {
@@ -234,9 +273,32 @@ fn differences(known: &Value, wanted: &Value) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
+/// What a description says of tests and prototypes of a user's own: their versions, by name.
+pub(crate) const OWN: &str = "own";
+
+/// Which of a user's own are not what they were.
+fn own_differences(known: &Value, wanted: &Value) -> String {
+    let names = |all: &Value| -> BTreeSet<String> {
+        all.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect()
+    };
+    let (known_names, wanted_names) = (names(known), names(wanted));
+    let differ = known_names.union(&wanted_names).filter(|name| known.get(*name) != wanted.get(*name));
+    let told = differ.map(|name| {
+        let shown = shown(name);
+        match (known.get(name), wanted.get(name)) {
+            (Some(_), Some(_)) => format!("`{shown}` has other code there, or uses other values"),
+            (Some(_), None) => format!("`{shown}` is one of the user's own there"),
+            _ => format!("`{shown}` is not one of the user's own there"),
+        }
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
 fn damaged(path: &Path, why: &str) -> Diagnostic {
-    Diagnostic::usage(format!("{} is damaged: {why}", path.shown()))
-        .hint("remove the directory, or choose another one with --out")
+    let directory = path.parent().unwrap_or(Path::new(".")).shown();
+    Diagnostic::usage(format!("{} is damaged: {why}", path.shown())).hint(format!(
+        "remove {directory}, so that its points are judged again, or choose another directory with --out"
+    ))
 }
 
 fn refused(path: &Path, error: &Error) -> Diagnostic {
@@ -257,6 +319,10 @@ mod tests {
 
     fn metrics() -> Vec<&'static Metric> {
         METRICS_OF_SCHEDULABILITY.iter().collect()
+    }
+
+    fn opened(line: &str) -> String {
+        super::opened(line.trim_end()).expect("what was written")
     }
 
     fn tally(accepted: u64) -> Tally {
@@ -337,8 +403,11 @@ mod tests {
         for (text, part) in [
             (format!("{line}{line}"), "line 2: its point is there twice"),
             (format!("nonsense\n{line}"), "line 1"),
-            (line.replace("\"sets\":4", "\"sets\":5"), "line 1 is of another study"),
-            (line.replace("\"placed\":4", "\"placed\":-4"), "line 1"),
+            (line.replace("\"sets\":4", "\"sets\":5"), "line 1 is not what was written"),
+            (line.replace("\"family\":1", "\"family\":2"), "line 1 is not what was written"),
+            (sealed(&opened(&line).replace("\"sets\":4", "\"sets\":5")), "line 1 is of another study"),
+            (sealed(&opened(&line).replace("\"sets\":1,", "\"sets\":40,")), "line 1 is of another study"),
+            (sealed(&opened(&line).replace("\"placed\":4", "\"placed\":-4")), "line 1: "),
         ] {
             fs::write(&path, &text).expect("writes");
             let error = open(directory.path()).err().expect(part);

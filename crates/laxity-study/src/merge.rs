@@ -4,13 +4,13 @@
 //! points are of the shard's sets alone. The sums of all shards of a point are the point, in whatever order they come.
 
 use crate::compute::{ComputedPoints, next_round};
-use crate::journal::{Journal, Point, Points, described};
-use crate::shard::{SHARD, SHARDS, Shard, described_shard};
+use crate::journal::{DESCRIPTION_FILE, Journal, POINTS_FILE, Point, Points, SHARDS, described};
+use crate::shard::{SHARD, Shard, described_shard};
 use crate::study::Study;
 use laxity_model::{Diagnostic, Result, ShownPath as _, plural};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ const LISTED_MAX: usize = 8;
 ///
 /// # Errors
 ///
-/// Shards of another study, of another laxity or of another number of shards; one that is missing, not finished, or there twice; a
-/// damaged one; an error of the file system. Nothing is kept then.
+/// Shards of another study or of another laxity; one that is missing, not finished, or there twice; a damaged one; an error of the file
+/// system. Nothing is kept then.
 pub fn merge(study: &Study, directory: &Path, shards: &[PathBuf], version: &str) -> Result<ComputedPoints> {
     let description = study.description();
     let known = Journal::points(directory, &description, |_, tally| study.is_whole(tally))?;
@@ -44,22 +44,12 @@ pub fn merge(study: &Study, directory: &Path, shards: &[PathBuf], version: &str)
     Ok(ComputedPoints { points, complete })
 }
 
-/// The directories of all shards.
+/// The directories of all shards. There may be several cuts: rounds of a refined study may be judged by different numbers of shards.
 fn found(directory: &Path, shards: &[PathBuf]) -> Result<BTreeMap<Shard, PathBuf>> {
     let shards = if shards.is_empty() { beneath(directory)? } else { shards.to_vec() };
     let mut found: BTreeMap<Shard, PathBuf> = BTreeMap::new();
     for path in shards {
         let shard = shard_of(&path)?;
-        if let Some((other, other_path)) =
-            found.first_key_value().filter(|(other, _)| other.of() != shard.of())
-        {
-            return Err(Diagnostic::usage(format!(
-                "{} is shard {shard}, and {} is shard {other}: a study is cut into one number of shards",
-                path.shown(),
-                PathBuf::shown(other_path),
-            ))
-            .hint("name the directories of the shards that belong together, or remove the others"));
-        }
         if let Some(twice) = found.insert(shard, path.clone()) {
             return Err(Diagnostic::usage(format!(
                 "{} and {} are both shard {shard}",
@@ -69,12 +59,11 @@ fn found(directory: &Path, shards: &[PathBuf]) -> Result<BTreeMap<Shard, PathBuf
             .hint("name one of them"));
         }
     }
-    let Some(of) = found.keys().next().map(|shard| shard.of()) else {
+    if found.is_empty() {
         return Err(Diagnostic::usage(format!("{}: no shards are there", directory.join(SHARDS).shown()))
             .hint("judge them first: laxity study FILE --shard 1/2, and 2/2"));
-    };
-    let missing: Vec<Shard> = Shard::all(of).filter(|shard| !found.contains_key(shard)).collect();
-    if missing.is_empty() { Ok(found) } else { Err(unfinished("missing", &missing)) }
+    }
+    Ok(found)
 }
 
 fn beneath(directory: &Path) -> Result<Vec<PathBuf>> {
@@ -87,10 +76,16 @@ fn beneath(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in entries {
         let path = entry.map_err(refused)?.path();
-        // What has been begun by a shard that has written nothing yet is no shard.
         if described(&path)?.is_some() {
             paths.push(path);
+        } else if path.join(POINTS_FILE).exists() {
+            return Err(Diagnostic::usage(format!(
+                "{} has points, and no {DESCRIPTION_FILE} that says whose they are",
+                path.shown()
+            ))
+            .hint(format!("remove {}, and judge that shard again", path.shown())));
         }
+        // What has been begun by a shard that has written nothing yet is no shard.
     }
     paths.sort();
     Ok(paths)
@@ -105,31 +100,43 @@ fn shard_of(path: &Path) -> Result<Shard> {
     })
 }
 
-/// The sums of all shards at these points.
+/// The sums of all shards at these points: of a cut that has judged the point whole.
 fn sums(
     (study, description, version): (&Study, &Value, &str),
     round: &[Point],
     shards: &BTreeMap<Shard, PathBuf>,
 ) -> Result<Points> {
     let sets = study.outline.sets;
-    let mut sums: Points = round.iter().map(|&point| (point, study.tally_of_none())).collect();
-    let mut open = Vec::new();
+    let mut judged: BTreeMap<u32, BTreeMap<Shard, Points>> = BTreeMap::new();
     for (&shard, path) in shards {
         let own = described_shard(description, (shard, version));
-        let is_whole = |point, tally: &_| study.is_of(tally, shard.sets(point, sets));
-        let points = Journal::points(path, &own, is_whole)?;
-        for (point, sum) in &mut sums {
-            match points.get(point) {
-                Some(tally) => sum.merge(tally),
-                None if shard.sets(*point, sets) == 0 => {}
-                None => {
-                    open.push(shard);
-                    break;
-                }
-            }
-        }
+        let points = Journal::points(path, &own, |point, tally| study.is_of(tally, shard.sets(point, sets)))?;
+        judged.entry(shard.of()).or_default().insert(shard, points);
     }
-    if open.is_empty() { Ok(sums) } else { Err(unfinished("not finished", &open)) }
+    let (mut sums, mut open) = (Points::new(), BTreeSet::new());
+    for &point in round {
+        let lacking = |(&of, judged): (&u32, &BTreeMap<Shard, Points>)| {
+            let lacks = |shard: &Shard| {
+                shard.sets(point, sets) > 0
+                    && judged.get(shard).is_none_or(|points| !points.contains_key(&point))
+            };
+            (of, Shard::all(of).filter(lacks).collect::<Vec<_>>())
+        };
+        let cuts = judged.iter().map(lacking);
+        let (of, lacking) = cuts.min_by_key(|(_, lacking)| lacking.len()).expect("there are shards");
+        if lacking.is_empty() {
+            let mut sum = study.tally_of_none();
+            judged[&of].values().filter_map(|points| points.get(&point)).for_each(|tally| sum.merge(tally));
+            sums.insert(point, sum);
+        }
+        open.extend(lacking);
+    }
+    let missing: Vec<Shard> = open.iter().filter(|shard| !shards.contains_key(shard)).copied().collect();
+    match (missing.is_empty(), open.is_empty()) {
+        (false, _) => Err(unfinished("missing", &missing)),
+        (true, false) => Err(unfinished("not finished", &open.into_iter().collect::<Vec<_>>())),
+        (true, true) => Ok(sums),
+    }
 }
 
 fn unfinished(why: &str, shards: &[Shard]) -> Diagnostic {

@@ -3,7 +3,7 @@
 //! Sets are dealt out a few at a time, those of every point, so that all parts take about as long. Which part a set belongs to depends
 //! on its point, its number and the number of parts alone.
 
-use crate::journal::Point;
+use crate::journal::{Point, SHARDS};
 use laxity_model::{Diagnostic, Result, shown};
 use serde_json::{Value, json};
 use std::fmt;
@@ -11,8 +11,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The folder of the shards in a study's directory.
-pub(crate) const SHARDS: &str = "shards";
 /// In a shard's description: which one it is.
 pub(crate) const SHARD: &str = "shard";
 

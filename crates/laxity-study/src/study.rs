@@ -2,7 +2,7 @@
 
 use crate::engine::{Control, tally_of};
 use crate::file::{StudyFile, StudyKind};
-use crate::journal::Point;
+use crate::journal::{OWN, Point};
 use crate::metric::Metric;
 use crate::outline::{Changes, Outline};
 use crate::own::Own;
@@ -167,7 +167,7 @@ impl Study {
             Judging::Simulations(simulations) => simulations.description(),
         });
         if !self.versions.is_empty() {
-            description["own"] = json!(self.versions);
+            description[OWN] = json!(self.versions);
         }
         description
     }

@@ -132,7 +132,7 @@ impl Tally {
     pub fn is_whole(&self, series: usize, sets: u64, metrics: &[&'static Metric]) -> bool {
         let fits = |own: &SeriesTally| {
             own.metrics.len() == metrics.len()
-                && own.metrics.iter().zip(metrics).all(|(kept, metric)| kept.fits(metric))
+                && own.metrics.iter().zip(metrics).all(|(kept, metric)| kept.fits(metric) && kept.is_of(own))
         };
         self.series.len() == series
             && self.series.iter().all(|own| own.sets == sets && own.placed <= sets && fits(own))
@@ -234,6 +234,15 @@ impl Kept {
             (Kept::Sets(_), Kept::Sets(_)) | (Kept::Number(_), Kept::Number(_)) => true,
             (Kept::Histogram(own), Kept::Histogram(other)) => own.len() == other.len(),
             (Kept::Sets(_) | Kept::Number(_) | Kept::Histogram(_), _) => false,
+        }
+    }
+
+    /// Whether it can be of these sets.
+    fn is_of(&self, sets: &SeriesTally) -> bool {
+        match self {
+            Kept::Sets(count) => count.sets <= sets.placed && count.utilization_q32 <= sets.utilization_q32,
+            Kept::Number(moments) => moments.count() <= sets.placed && moments.least <= moments.most,
+            Kept::Histogram(_) => true,
         }
     }
 

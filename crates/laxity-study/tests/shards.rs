@@ -143,6 +143,31 @@ fn shards_come_from_elsewhere_and_the_study_goes_on_in_one_process() {
 }
 
 #[test]
+fn rounds_are_judged_by_any_number_of_shards_also_where_they_are_copied_together_first() {
+    let (expected, _) = reference(REFINED);
+    let (elsewhere, directory) = (folder(), folder());
+    let mut rounds = 0;
+    for of in [2, 3, 1, 4, 2, 3, 4].into_iter().cycle().take(20) {
+        // The first round comes from another directory: nothing but the shards is there then.
+        let at = if rounds == 0 { elsewhere.path() } else { directory.path() };
+        for shard in Shard::all(of) {
+            judge(&study(REFINED), shard, at);
+        }
+        if rounds == 0 {
+            fs::rename(elsewhere.path().join("shards"), directory.path().join("shards")).expect("moves");
+        }
+        rounds += 1;
+        let merged = merge(&study(REFINED), directory.path(), &[], LAXITY).expect("merges");
+        if merged.complete {
+            assert_eq!(merged, expected);
+            assert!(rounds > 1, "the axis is refined");
+            return;
+        }
+    }
+    panic!("a study without end");
+}
+
+#[test]
 fn what_does_not_belong_together_is_refused_and_nothing_is_kept() {
     let directory = folder();
     let (at, of_two) = (directory.path(), |number| Shard::new(number, 2).expect("a shard"));
@@ -160,7 +185,9 @@ fn what_does_not_belong_together_is_refused_and_nothing_is_kept() {
     refused(&study(REFINED), &[path(1), at.to_path_buf()], "has no shard of a study");
     let third = Shard::new(3, 3).expect("a shard");
     judge(&study(REFINED), third, at);
-    refused(&study(REFINED), &[], "cut into one number of shards");
+    refused(&study(REFINED), &[path(1), shard_directory(at, third)], "1 shard missing: 2/2");
+    fs::remove_file(shard_directory(at, third).join("study.json")).expect("removes");
+    refused(&study(REFINED), &[], "3-of-3 has points, and no study.json");
     fs::remove_dir_all(shard_directory(at, third)).expect("removes");
     refused(&study(&REFINED.replace("sets = 21", "sets = 22")), &[], "sets 21 there, 22 asked for");
     let newer = merge(&study(REFINED), at, &[], "1.2.3 (def)").expect_err("another commit");
@@ -171,7 +198,7 @@ fn what_does_not_belong_together_is_refused_and_nothing_is_kept() {
     fs::write(&journal, &text[..text.len() - 9]).expect("writes");
     refused(&study(REFINED), &[], "1 shard not finished: 2/2");
     fs::write(&journal, text.replacen("\"sets\":", "\"sets\":1", 1)).expect("writes");
-    refused(&study(REFINED), &[], "line 1 is of another study");
+    refused(&study(REFINED), &[], "line 1 is not what was written");
     fs::write(&journal, text).expect("writes");
     assert!(merge(&study(REFINED), at, &[], LAXITY).is_ok());
 }

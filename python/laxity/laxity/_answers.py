@@ -6,7 +6,6 @@ import html
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 
 from . import _call, _laxity
 from ._errors import InputError
+from ._scratch import scratch_for_now
 
 SETS = _laxity.SETS
 A = TypeVar("A", bound="Answer")
@@ -83,7 +83,9 @@ class Answer(Mapping[str, Any]):
         words = _call.words_of(options, renamed(given, options), files)
         words = [*command.split(), *words, *["--json"] * json_wanted, "--", *leading]
         own = _call.prototypes_in(given)
-        answer = cls(words, sets, _call.carry_out(words, sets, own))
+        with files.in_words():
+            called = _call.carry_out(words, sets, own)
+        answer = cls(words, sets, called)
         answer._own = own
         # What it was made from, for what is asked of it later.
         answer._files = files
@@ -255,8 +257,8 @@ class Directory:
     def schedule(self, run: int = 0, *, from_: Any = None, to: Any = None) -> Timeline:
         """The schedule of a run, where events were kept; all of it, or a window of time around the first miss."""
         options = options_of("report")
-        with tempfile.TemporaryDirectory(prefix="laxity-") as folder:
-            page = Path(folder) / "schedule.html"
+        with scratch_for_now() as folder:
+            page = folder / "schedule.html"
             given = {"run": run, "from": from_, "to": to}
             window = _call.words_of(options, given, _call.Files())
             words = ["report", *window, "--gantt", f"--html={page}", "--", os.fspath(self.path)]

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import threading
 import warnings
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from . import _laxity
-from ._errors import InputError, LaxityWarning, MachineError, in_python, of_code
+from ._errors import Error, InputError, LaxityWarning, MachineError, in_python, of_code
+from ._scratch import scratch
 from ._tasks import plain, time_text
 
 if TYPE_CHECKING:
@@ -125,6 +127,8 @@ def word(value: Any, option: Mapping[str, Any]) -> str:
     """A value as it is written on a command line."""
     name = option["name"]
     if isinstance(value, bool):
+        if option["value"] != "SWITCH":
+            raise InputError(f"{underscored(name)}: {value!r} is neither text nor a number", option["help"])
         return "on" if value else "off"
     if option["value"] == "TIME" and not isinstance(value, str):
         return time_text(value, name)
@@ -178,9 +182,9 @@ def prototypes_in(given: Mapping[str, Any]) -> list[_laxity.Prototype]:
 
 def scratch_of(owner: Any) -> Path:
     """A directory that goes with its owner."""
-    folder = tempfile.mkdtemp(prefix="laxity-")
+    folder = scratch()
     weakref.finalize(owner, shutil.rmtree, folder, True)
-    return Path(folder)
+    return folder
 
 
 class Files:
@@ -202,6 +206,22 @@ class Files:
         path = self.new(f"{name}.json" if self.count == 1 else f"{name}-{self.count}.json")
         path.write_text(json.dumps(content, default=plain))
         return os.fspath(path)
+
+    @contextmanager
+    def in_words(self) -> Iterator[None]:
+        """Errors about what was written name what was given, and not where it lies."""
+        try:
+            yield
+        except Error as error:
+            if self.folder is None:
+                raise
+            message, hint = self.without_place(error.message), error.hint and self.without_place(error.hint)
+            raise type(error)(message, hint) from error.__cause__
+
+    def without_place(self, words: str) -> str:
+        """Words about files of the folder by their names alone, without lines and columns that were not given."""
+        place = re.escape(os.fspath(self.folder or "")) + os.sep
+        return re.sub(rf"{place}([\w-]+)\.(?:json|csv)(?:: line \d+(?:, column \d+)?)?", r"\1", words)
 
     def __getstate__(self) -> tuple[Path | None, dict[str, str]]:
         """Its folder and what was written into it, to be pickled: the folder goes with this object."""
@@ -225,7 +245,21 @@ def is_path(value: Any) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(value, (str, os.PathLike))
 
 
-def read(*paths: str | os.PathLike[str], leave_out_threads: bool = False) -> list[_laxity.TaskSet]:
+def path_of(value: Any) -> str:
+    """The path of a file, as text."""
+    if not is_path(value):
+        raise InputError(f"{value!r}: no path of a file", "give a text or a pathlib.Path")
+    path = os.fspath(value)
+    if not isinstance(path, str):
+        path = os.fsdecode(path)
+    if "\0" in path or "\n" in path:
+        raise InputError(
+            f"{path[:60]!r}: no path of a file", "give its path; a text that is a task set goes into laxity.TaskSet.of_toml(text)"
+        )
+    return path
+
+
+def read(*paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], leave_out_threads: bool = False) -> list[_laxity.TaskSet]:
     """Reads task sets from files: laxity's TOML and JSON, CSV, rt-app JSON, SimSo XML.
 
     Args:
@@ -235,8 +269,11 @@ def read(*paths: str | os.PathLike[str], leave_out_threads: bool = False) -> lis
     Raises:
         InputError: A file that is no task set.
     """
+    several = [one for path in paths for one in ([path] if is_path(path) or not isinstance(path, Iterable) else path)]
+    if not several:
+        raise InputError("no file is named", "give the path of one file or more")
     with Watch() as watch:
-        return _laxity.TaskSet.of_files([os.fspath(path) for path in paths], leave_out_threads, watch)
+        return _laxity.TaskSet.of_files(list(map(path_of, several)), leave_out_threads, watch)
 
 
 def sets_of(sets: Sets, leave_out_threads: Any = False) -> list[_laxity.TaskSet]:
@@ -253,13 +290,13 @@ def _sets_of(sets: Sets, leave_out_threads: bool) -> list[_laxity.TaskSet]:
     if isinstance(sets, _laxity.TaskSet):
         return [sets]
     if is_path(sets):
-        return read(sets, leave_out_threads=leave_out_threads)
+        return read(path_of(sets), leave_out_threads=leave_out_threads)
     if hasattr(sets, "__arrow_c_stream__"):
         return _laxity.TaskSet.of_table(sets, "tasks")
     if isinstance(sets, Iterable) and not isinstance(sets, (Mapping, bytes)):
         several = list(sets)
         if several and all(is_path(one) for one in several):
-            return read(*map(os.fspath, several), leave_out_threads=leave_out_threads)
+            return read(*several, leave_out_threads=leave_out_threads)
         return [one for part in several for one in _sets_of(part, leave_out_threads)]
     raise InputError(
         f"{sets!r}: no task set",
@@ -272,8 +309,13 @@ def carry_out(
     words: list[str], sets: list[_laxity.TaskSet], own: Iterable[_laxity.OwnTest | _laxity.Prototype] = ()
 ) -> _laxity.Called:
     """Carries out a command in this process, on a thread of its own."""
-    with Watch() as watch:
-        called = _laxity.call(words, sets, list(own), watch)
+    asked = list(own)
+    try:
+        with Watch() as watch:
+            called = _laxity.call(words, sets, asked, watch)
+    finally:
+        for one in asked:
+            one._version.call_ended()
     if called.code == 130:
         raise KeyboardInterrupt
     return called

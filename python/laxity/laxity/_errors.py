@@ -29,6 +29,12 @@ class LaxityWarning(UserWarning):
     """What a user has to know in any case, such as what a file says and a task set cannot."""
 
 
+def first_line(error: object) -> str:
+    """What other libraries say first: behind it there may be pages of where they were."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__
+
+
 def in_python(words: str) -> str:
     """Words of the command line in those of Python: `--reserve-period TIME` is `reserve_period=TIME`."""
 
@@ -40,7 +46,9 @@ def in_python(words: str) -> str:
 def _options_in_python(words: str) -> str:
     def option(match: re.Match[str]) -> str:
         name = match[1].replace("-", "_")
-        return f"{name}={match[2]}" if match[2] else name
+        # Lists and names alike: in Python both are `scheduler`.
+        name = "scheduler" if name == "schedulers" else name
+        return f"{name}={match[2].strip('<>')}" if match[2] else name
 
     return re.sub(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?:[ =](<[^>]*>|[A-Z][A-Z|]+\b))?", option, words)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import shutil
+import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from . import _call
-from ._errors import MachineError
+from ._errors import MachineError, first_line
+from ._scratch import scratch_for_now
 
 
 class _Promise:
@@ -70,7 +72,8 @@ class HyperQueue:
         job = self.hyperqueue.Job(name=label, max_fails=None, default_workdir=self.folder)
         text = "\n".join([told, *units]) + "\n"
         job.program(["sh", "-c", self.SCRIPT, _call.program(), str(count)], stdin=text, stdout=None, stderr=None, crash_limit=self.crash_limit)
-        promise = _Promise(count, self.client.submit(job), time.perf_counter())
+        with _root_logger_as_it_is():
+            promise = _Promise(count, self.client.submit(job), time.perf_counter())
         self.out[count] = promise
         return promise
 
@@ -98,7 +101,7 @@ class HyperQueue:
             except Exception:  # It is not over.
                 continue
             for context in failed.values():
-                self.end(promise, MachineError(f"HyperQueue gave it up: {context.error}"))
+                self.end(promise, MachineError(f"HyperQueue gave it up: {first_line(context.error)}"))
 
     def end(self, promise: _Promise, outcome: Any) -> None:
         if self.out.pop(promise.number, None) is None:
@@ -137,6 +140,47 @@ def _standard_output_is_not_heard() -> Iterator[None]:
         os.close(kept)
 
 
+SOCKET_FOLDER_MOST = 85
+"""Bytes: the address of a socket has 108, and HyperQueue's name for one some 16."""
+
+
+@contextmanager
+def _sockets_in(folder: Path) -> Iterator[None]:
+    """Sockets of HyperQueue's workers lie in this folder, which is removed, if its name is short enough for them."""
+    if len(os.fsencode(folder)) > SOCKET_FOLDER_MOST:
+        yield
+        return
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = os.fspath(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
+
+
+def _own_signals() -> None:
+    """Signals do what they did before HyperQueue's server of this process took them for its own end."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if handler is not None:
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _root_logger_as_it_is() -> Iterator[None]:
+    """What is logged to the root logger gives it no handler, as it would by itself."""
+    root, nothing = logging.getLogger(), logging.NullHandler()
+    root.addHandler(nothing)
+    try:
+        yield
+    finally:
+        root.removeHandler(nothing)
+
+
 @contextmanager
 def hyperqueue_of(address: str, folder: Path) -> Iterator[HyperQueue]:
     """A server of HyperQueue by its directory, or a cluster of this machine."""
@@ -150,7 +194,7 @@ def hyperqueue_of(address: str, folder: Path) -> Iterator[HyperQueue]:
             client = hyperqueue.Client(address)
         except Exception as error:
             raise MachineError(
-                f"hyperqueue={address}: no server can be reached by this directory: {error}",
+                f"hyperqueue={address}: no server can be reached by this directory: {first_line(error)}",
                 "name the directory that `hq server start --server-dir` was given",
             ) from error
         engine = HyperQueue(client, folder, WORKERS_UNKNOWN)
@@ -160,12 +204,14 @@ def hyperqueue_of(address: str, folder: Path) -> Iterator[HyperQueue]:
             engine.close()
         return
     workers = os.cpu_count() or 1
-    with tempfile.TemporaryDirectory(prefix="laxity-") as home:
+    with scratch_for_now() as home:
         # It draws a table of where it is.
-        with _standard_output_is_not_heard():
-            local = cluster.LocalCluster(home, cluster.WorkerConfig(cores=workers))
+        with _standard_output_is_not_heard(), _sockets_in(home):
+            local = cluster.LocalCluster(os.fspath(home), cluster.WorkerConfig(cores=workers))
         with local:
-            engine = HyperQueue(local.client(), folder, workers)
+            client = local.client()
+            _own_signals()
+            engine = HyperQueue(client, folder, workers)
             try:
                 yield engine
             finally:

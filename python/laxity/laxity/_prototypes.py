@@ -8,8 +8,8 @@ from typing import Any, Callable, NamedTuple, Protocol, Union
 
 from . import _laxity
 from ._errors import InputError
-from ._tasks import SporadicTask
-from ._versions import version_of
+from ._tasks import SporadicTask, own_name
+from ._versions import Version
 
 
 class Job(NamedTuple):
@@ -82,8 +82,8 @@ def prototype(
     run. It is simulated without costs of the kernel, budgets or a reserve.
 
     Args:
-        name: In lower case. A study's directory knows a policy by its name and its source: points of one that has changed do
-            not count.
+        name: Of small letters, digits, `-`, `_` and `.`. A study's directory knows a policy by its name, its code and the values
+            that it uses (closures, defaults, globals, attributes): points of one that has changed do not count.
         policy: A function choose(now, jobs, cpus) that says which of the pending jobs run on the CPUs: a list of jobs, a dict
             from CPUs to jobs, or a Choice. It is called once for each instant at which jobs were released or have ended, a
             CPU was taken or given back, or that it has named. Or a class that is made with (tasks, cpus) for each simulation of
@@ -94,14 +94,28 @@ def prototype(
     Raises:
         InputError: A name, scope or order that is none.
     """
-    if scope not in SCOPES:
+    if not isinstance(scope, str) or scope not in SCOPES:
         raise InputError(f"scope: {scope!r} is none", f"choose one of {', '.join(SCOPES)}")
     if not callable(policy):
         raise InputError(f"policy: {policy!r} is neither a function nor a class", "give choose(now, jobs, cpus)")
+    own_name(name)
     if name != name.lower():
         raise InputError(f"name: {name!r} is not in lower case", f"write {name.lower()!r}")
+    if inspect.isclass(policy) and not callable(getattr(policy, "choose", None)):
+        raise InputError(f"policy: {policy!r} has no method `choose`", "give it choose(self, now, jobs, cpus)")
     rule = "" if order is None else f":{order}"
-    return _laxity.Prototype(f"{SCOPES[scope]}prototype:{name}{rule}", policy, version_of(policy))
+    return _laxity.Prototype(f"{SCOPES[scope]}prototype:{name}{rule}", policy, Version(policy))
+
+
+def _made(policy: Any, tasks: list[SporadicTask], cpus: tuple[int, ...]) -> Any:
+    """A policy that remembers things, for one simulation of a cell."""
+    try:
+        inspect.signature(policy).bind(tasks, cpus)
+    except TypeError as error:
+        raise InputError(f"the policy {policy.__name__} cannot be made with (tasks, cpus): {error}", "let it take these two") from error
+    except ValueError:  # Its signature is not known.
+        pass
+    return policy(tasks, cpus)
 
 
 def begin(
@@ -112,7 +126,7 @@ def begin(
     if inspect.isclass(policy):
         sporadic = [SporadicTask(wcet, deadline, period, 0) for _, wcet, deadline, period in tasks]
         made: Any = policy
-        choose = made(sporadic, tuple(cpus)).choose
+        choose = _made(made, sporadic, tuple(cpus)).choose
     numbers = {name: number for number, (name, *_) in enumerate(tasks)}
     places = {cpu: number for number, cpu in enumerate(cpus)}
 

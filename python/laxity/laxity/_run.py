@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from . import _answers, _call, _laxity
 from ._answers import A, given_of, options_of, renamed
 from ._errors import InputError, MachineError
+from ._tasks import plain
 
 
 def on_sets(command: str, kind: type[A], arguments: dict[str, Any]) -> A:
@@ -32,21 +34,44 @@ def on_paths(command: str, kind: type[A], arguments: dict[str, Any], *leading: s
     for name in leading:
         value = arguments.pop(name)
         several = isinstance(value, (list, tuple))
-        paths += [os.fspath(one) for one in (value if several else [value]) if one is not None]
+        paths += [_call.path_of(one) for one in (value if several else [value]) if one is not None]
+    if not paths and command != "list":
+        raise InputError("no file is named", "give the path of one file or more")
     return kind.of(command, paths, [], given_of(arguments))
+
+
+FAILED_SHOWN = 5
+"""Of so many units that could not be judged it is said why."""
+
+
+def own_of(given: Any, kind: type, what: str, maker: str) -> list[Any]:
+    """Tests or prototypes of a user's own: one, or several."""
+    if given is None:
+        return []
+    several = [given] if isinstance(given, kind) or not isinstance(given, Iterable) or isinstance(given, str) else list(given)
+    for one in several:
+        if not isinstance(one, kind):
+            raise InputError(f"{what}: {one!r} is not made by {maker}", f"give {maker}(name, function, ...), or a list of these")
+    return several
 
 
 def study(arguments: dict[str, Any]) -> _answers.StudyResult:
     """A study that a file or a dict describes."""
     options = options_of("study")
     file, on = arguments.pop("study"), arguments.pop("on")
-    own = [*(arguments.pop("tests") or ()), *(arguments.pop("prototypes") or ())]
+    own = [
+        *own_of(arguments.pop("tests"), _laxity.OwnTest, "tests", "laxity.own_test"),
+        *own_of(arguments.pop("prototypes"), _laxity.Prototype, "prototypes", "laxity.prototype"),
+    ]
     given = given_of(arguments)
     files = _call.Files()
-    name = None
+    name = described = None
     if isinstance(file, Mapping):
         name = slug(str(file.get("name") or file.get("title") or "study"))
+        described = json.dumps(file, default=plain)
         file = files(file, name)
+    elif not _call.is_path(file):
+        raise InputError(f"{file!r}: no study", "give the path of a study's file, or what such a file has as a dict")
     path = given.get("out")
     if path is None:
         path = Path("laxity-results") / str(name or Path(file).stem)
@@ -57,13 +82,17 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
     if on is not None:
         from . import engines
 
-        failed = engines.conduct(os.fspath(file), Path(path), on, given.get("sets"), given.get("seed"))
+        with files.in_words():
+            failed = engines.conduct(os.fspath(file), Path(path), on, given.get("sets"), given.get("seed"), described)
         if failed:
+            left = len(failed) - FAILED_SHOWN
             raise MachineError(
-                f"{len(failed)} units could not be judged:\n" + "\n".join(failed),
+                f"{len(failed)} units could not be judged:\n"
+                + "\n".join([*failed[:FAILED_SHOWN], *[f"and {left} more"] * (left > 0)]),
                 "all else is kept; the same call goes on",
             )
-    called = _call.carry_out(words, [], own)
+    with files.in_words():
+        called = _call.carry_out(words, [], own)
     return _answers.StudyResult(words, [], called, Path(path))
 
 
@@ -127,5 +156,5 @@ def verdicts(arguments: dict[str, Any]) -> _laxity.Table:
     sets = _call.sets_of(arguments.pop("sets"), arguments.pop("leave_out_threads", False))
     files = _call.Files()
     words = _call.words_of(options, renamed(given_of(arguments), options), files)
-    with _call.Watch() as watch:
+    with files.in_words(), _call.Watch() as watch:
         return _laxity.verdicts([*words, "--", _answers.SETS], sets, watch)

@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple, Union
 
 from . import _laxity
 from ._errors import InputError
-from ._versions import version_of
+from ._versions import Version
 
 Time = Union[str, int, timedelta]
 """A time: text with a unit ("1.5ms"), a whole number of nanoseconds, or a timedelta."""
@@ -138,6 +138,12 @@ class SporadicTask(NamedTuple):
     jitter_ns: int
 
 
+def own_name(name: Any) -> None:
+    """Refuses a name that is no text; its letters are looked at where it is taken."""
+    if not isinstance(name, str):
+        raise InputError(f"name: {name!r} is no text", "write such as 'least-laxity'")
+
+
 def own_test(
     name: str,
     function: Callable[[list[SporadicTask], int], bool | None],
@@ -149,11 +155,12 @@ def own_test(
 ) -> _laxity.OwnTest:
     """A schedulability test of your own, for curves of studies beside those of the catalogue: `laxity.study(..., tests=[test])`.
 
-    It is asked from several threads, one at a time; what it raises ends the study and is raised there.
+    It is asked from several threads, one at a time; what it raises ends the study and is raised there, also KeyboardInterrupt by Ctrl-C.
 
     Args:
-        name: By what curves name it. A study's directory knows a test by its name and its source: points of one that has
-            changed do not count.
+        name: By what curves name it, of small letters, digits, `-`, `_` and `.`. A study's directory knows a test by its name, its
+            code and the values that it uses (closures, defaults, globals, attributes): points of one that has changed do not
+            count.
         function: Says of tasks on m CPUs whether it proves them (True), does not (False), or does not apply (None). Under
             fixed priorities tasks are in their order, the highest first.
         priorities: What it is for: "edf", "edzl", "g-fl", "fixed" or "pfair".
@@ -162,9 +169,17 @@ def own_test(
         source: Where it is published.
 
     Raises:
-        InputError: A name that is none.
+        InputError: A name that is none, or is of the catalogue; a function that cannot be called with tasks and m.
     """
-    return _laxity.OwnTest(name, function, priorities, guarantee, exact, (source, version_of(function)))
+    own_name(name)
+    if not callable(function):
+        raise InputError(f"function: {function!r} cannot be called", "give a function of (tasks, m)")
+    if not isinstance(exact, bool):
+        raise InputError(f"exact: {exact!r} is neither True nor False", "write True or False")
+    for what, text in (("priorities", priorities), ("guarantee", guarantee), ("source", source)):
+        if not isinstance(text, str):
+            raise InputError(f"{what}: {text!r} is no text", "write a text")
+    return _laxity.OwnTest(name, function, priorities, guarantee, exact, (source, Version(function)))
 
 
 def _entry(task: Mapping[str, Any], name: str) -> dict[str, Any]:

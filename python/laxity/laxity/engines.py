@@ -7,21 +7,24 @@ directory. So all engines come to the same bytes as threads do, and a study that
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 import os
 import queue
 import shlex
+import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from . import _call, _laxity
-from ._errors import Error, InputError, MachineError
+from ._errors import Error, InputError, MachineError, first_line
 from ._hyperqueue import HyperQueue, hyperqueue_of
+from ._scratch import scratch_for_now
 
 log = logging.getLogger("laxity")
 
@@ -49,12 +52,17 @@ def judge(told: str, units: list[str]) -> tuple[list[str], float]:
     return _laxity.judge(told, units), time.perf_counter() - begun
 
 
-def again(file: str | os.PathLike[str], unit: str, sets: int | None = None, seed: int | None = None) -> str:
+def again(
+    study: str | os.PathLike[str] | Mapping[str, Any], unit: str, sets: int | None = None, seed: int | None = None
+) -> str:
     """Judges one unit of a study here: what a message about a failed unit says reproduces it."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="laxity-") as folder:
-        conductor = _laxity.Conductor(file, os.path.join(folder, "study"), sets, seed)
+    with scratch_for_now() as folder:
+        if isinstance(study, Mapping):
+            file: str | os.PathLike[str] = folder / "study.json"
+            (folder / "study.json").write_text(json.dumps(study))
+        else:
+            file = study
+        conductor = _laxity.Conductor(file, folder / "study", sets, seed)
         return _laxity.judge(conductor.told(), [unit])[0]
 
 
@@ -122,8 +130,20 @@ class _Run:
         arguments = (judge, self.told, [unit for _, unit in task.units])
         self.out.add(task)
         task.tries += 1
-        task.future = self.engine.submit(arguments, f"{self.name}: {task.label}", self.count)
+        task.future = self.asked("submit", arguments, f"{self.name}: {task.label}", self.count)
         task.future.add_done_callback(lambda _: self.done.put(task))
+
+    def asked(self, what: str, *arguments: Any) -> Any:
+        """What the engine answers. Where it has none any more, such as a scheduler that has died, the study ends."""
+        try:
+            return getattr(self.engine, what)(*arguments)
+        except Error:
+            raise
+        except Exception as error:
+            raise MachineError(
+                f"the engine is gone: {type(error).__name__}: {first_line(error)}",
+                "finished points are kept; the same call goes on, with any engine",
+            ) from error
 
     def ended(self, timeout_s: float) -> list[_Task]:
         """What has ended since the last time, once there is something."""
@@ -164,7 +184,7 @@ class _Run:
         for number, unit in task.units:
             label, sets = self.place(number)
             self.conductor.give_up(number)
-            self.failed.append(f"{label}, {sets} sets: {error}\n  try it again: {self.again(unit)}")
+            self.failed.append(f"{label}, {sets} sets: {first_line(error)}\n  try it again: {self.again(unit)}")
 
     def alone(self, unit: tuple[int, str], tries: int) -> _Task:
         """One unit of several, which have been tried so often."""
@@ -182,7 +202,7 @@ class _Run:
         """Until nothing is left to hand out."""
         complained = False
         while not self.conductor.over:
-            workers = self.engine.workers()
+            workers = self.asked("workers")
             while len(self.out) < 2 * max(workers, 1) + 1:
                 task = self.cut(max(workers, 1))
                 if task is None:
@@ -190,7 +210,7 @@ class _Run:
                 self.submit(task)
             try:
                 tasks = self.ended(0.2)
-                for task, result in zip(tasks, self.engine.results([task.future for task in tasks])):
+                for task, result in zip(tasks, self.asked("results", [task.future for task in tasks])):
                     self.taken(task, result)
             except queue.Empty:
                 if workers == 0 and not complained:
@@ -203,7 +223,10 @@ class _Run:
         """Asks the engine for the end of what is out."""
         futures = [task.future for task in self.out if task.future is not None]
         if futures:
-            self.engine.cancel(futures)
+            try:
+                self.engine.cancel(futures)
+            except Exception as error:  # It may be gone.
+                log.info("the engine cannot be asked for the end of %d tasks: %s", len(futures), first_line(error))
         self.out.clear()
 
 
@@ -298,7 +321,7 @@ def engine_of(on: Any, directory: Path) -> Iterator[Any]:
         try:
             client = distributed.Client(address, timeout=20)
         except (OSError, ValueError) as error:
-            raise MachineError(f"dask={address}: no scheduler can be reached there: {error}", "is it started, and is the address right?") from error
+            raise MachineError(f"dask={address}: no scheduler can be reached there: {first_line(error)}", "is it started, and is the address right?") from error
         with client:
             yield _Dask(client)
         return
@@ -309,12 +332,17 @@ def engine_of(on: Any, directory: Path) -> Iterator[Any]:
         yield _Dask(client)
 
 
-def conduct(file: str, directory: Path, on: Any, sets: int | None, seed: int | None) -> list[str]:
-    """Judges what a study's directory lacks on an engine. What failed, in words."""
+def conduct(
+    file: str, directory: Path, on: Any, sets: int | None, seed: int | None, described: str | None = None
+) -> list[str]:
+    """Judges what a study's directory lacks on an engine. What failed, in words. A study that Python has described is `described`,
+    as JSON: its file is not there later.
+    """
     changed = "".join(f", {name}={value}" for name, value in (("sets", sets), ("seed", seed)) if value is not None)
 
     def command(unit: str) -> str:
-        code = f"from laxity.engines import again; print(again({os.path.abspath(file)!r}, {unit!r}{changed}))"
+        study = os.path.abspath(file) if described is None else json.loads(described)
+        code = f"from laxity.engines import again; print(again({study!r}, {unit!r}{changed}))"
         return f"python3 -c {shlex.quote(code)}"
 
     # An engine that is not there leaves no directory behind, and a directory of another study leaves the engine alone.
@@ -338,6 +366,8 @@ def main() -> None:
         return None if text == "-" else int(text)
 
     code = 0
+    # The end that a batch system asks for is an interruption, too: finished points are kept.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if told == "quiet":
         _call.set_progress(None)
     else:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -230,10 +231,97 @@ def test_workers_with_another_laxity_are_refused(reference):
     assert "0.0.9" in str(refused.value) and "install the same laxity" in str(refused.value)
 
 
+class Gone(concurrent.futures.ThreadPoolExecutor):
+    """An engine that ends within a study."""
+
+    def submit(self, *arguments):
+        if self._work_queue.qsize() == 0:
+            return super().submit(*arguments)
+        raise ConnectionError("the scheduler has died\n  at line 1\n  at line 2")
+
+
+def test_an_engine_that_is_gone_keeps_what_there_is(reference):
+    path = next(path for path in reference if path != FIG8A)
+    with Gone(1) as executor, pytest.raises(laxity.MachineError) as gone:
+        laxity.study(path, on=executor, out="gone")
+    assert str(gone.value).startswith("the engine is gone: ConnectionError: the scheduler has died\nhint: finished points are kept"), gone
+    laxity.study(path, out="gone")
+    same(reference, path, "gone")
+
+
+def test_a_closed_client_of_dask_is_gone():
+    import distributed
+
+    client = distributed.Client(n_workers=1, processes=False)
+    client.close()
+    with pytest.raises(laxity.MachineError, match="the engine is gone"):
+        laxity.study(FIG8A, on=client, out="closed", sets=2)
+
+
+def test_a_failed_unit_of_a_dict_can_be_tried_again():
+    described = {
+        "version": 1,
+        "title": "of a dict",
+        "sets": 8,
+        "platform": {"processors": 2},
+        "axis": {"of": "utilization", "values": [round(0.1 * n, 1) for n in range(1, 13)]},
+        "generator": {"name": "emberson", "tasks": 3},
+        "curves": [{"scheduler": "g-edf"}],
+    }
+
+    class Broken(concurrent.futures.ThreadPoolExecutor):
+        def submit(self, *_):
+            return super().submit(lambda: 1 / 0)
+
+    with Broken(1) as executor, pytest.raises(laxity.MachineError) as failed:
+        laxity.study(described, on=executor, out="broken")
+    assert str(failed.value).count("try it again") == 5 and "and 7 more" in str(failed.value), failed.value
+    command = str(failed.value).split("try it again: ", 1)[1].splitlines()[0].replace("python3", sys.executable, 1)
+    again = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert '"series"' in again.stdout, (command, again)
+
+
+def test_hyperqueue_leaves_signals_loggers_and_files_alone(reference):
+    code = f"""
+        import laxity, logging, os, signal, sys, tempfile
+        from pathlib import Path
+        from laxity import engines
+        def seen(what, unit, done, total, over):
+            print("working", flush=True)
+        engines.UNIT_S = 0.05
+        laxity.set_progress(seen)
+        if sys.argv[1] == "whole":
+            laxity.set_progress(None)
+            laxity.study({str(FIG8A)!r}, on="hyperqueue", sets={SETS}, out="whole")
+            print(logging.getLogger().handlers, signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+        else:
+            laxity.study({str(FIG8A)!r}, on="hyperqueue", sets=400, out="stopped")
+    """
+    Path("on_hq.py").write_text(textwrap.dedent(code))
+    # Its name is short: addresses of sockets are.
+    home = Path(tempfile.mkdtemp())
+    environment = {**os.environ, "TMPDIR": os.fspath(home)}
+    start = [sys.executable, "on_hq.py"]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        process = subprocess.Popen([*start, "stopped"], stdout=subprocess.PIPE, text=True, env=environment)
+        assert process.stdout.readline() == "working\n"
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        assert process.returncode == -number
+    assert any(home.iterdir()), "what was killed has left files"
+    done = subprocess.run([*start, "whole"], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.splitlines()[-1] == "[] True", done
+    assert not list(home.iterdir()), "the next one removes them, and its own"
+    same(reference, FIG8A, "whole")
+
+
 def test_what_is_no_engine():
     for on, why in [("dusk", "no engine"), (42, "no engine")]:
         with pytest.raises(laxity.InputError, match=why):
             laxity.study(FIG8A, on=on, out="none", sets=2)
+    with pytest.raises(laxity.MachineError, match="no server can be reached") as nowhere:
+        laxity.study(FIG8A, on="hyperqueue=/nowhere", out="none", sets=2)
+    assert len(str(nowhere.value).splitlines()) == 2, nowhere.value
     with pytest.raises(laxity.MachineError, match="no scheduler can be reached"):
         laxity.study(FIG8A, on="dask=tcp://127.0.0.1:9", out="none", sets=2)
 

@@ -20,11 +20,11 @@ const FURTHER: u8 = 1;
 #[derive(Args)]
 #[command(after_long_help = "\
 Shards are those in the study's directory, in shards/, unless their directories are named: those that were judged elsewhere, and copied \
-here. Each has to be there once, finished, of the same study and the same version of laxity. The points are then those that one process \
-comes to, byte for byte, whatever the number of shards.
+here. Each of a cut (1/3, 2/3, 3/3) has to be there once, finished, of the same study and the same version of laxity. The points are then \
+those that one process comes to, byte for byte, whatever the number of shards.
 
 Where a study's axis is refined, it is looked at more closely where curves bend, and that is known only when the shards have been added \
-up: then `merge` says so, and the same calls of the shards judge what is left, until `merge` says that the study is complete.
+up: then `merge` says so, and the same calls of the shards, or those of another cut, judge what is left, until `merge` says that the study is complete.
 
 Exit codes: 0 the study is complete; 1 shards have further sets to judge; 2 usage or input, such as a shard that is missing.
 
