@@ -257,9 +257,12 @@ fn no_table(py: Python<'_>, error: &ArrowError) -> PyErr {
 
 fn wrong(error: &ArrowError) -> Diagnostic {
     let error = error.to_string();
-    let hint = match error.contains("\"Null\"") {
-        true => "a column has no values and no type: give it one, or leave it out",
-        false => "give a DataFrame, or anything with Arrow's stream interface",
+    let hint = if error.contains("\"Null\"") {
+        "a column has no values and no type: give it one, or leave it out"
+    } else if error.contains("not supported") {
+        "cast that column: times and sizes to 64-bit integers, names to texts"
+    } else {
+        "give a DataFrame, or anything with Arrow's stream interface"
     };
     Diagnostic::usage(format!("this is no table: {error}")).hint(hint)
 }

@@ -201,4 +201,5 @@ def _package_of(it: Any) -> str | None:
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None:
         return None
-    return package if os.path.realpath(file).startswith(_installed_in()) or "site-packages" in file else None
+    installed = os.path.realpath(file).startswith(_installed_in()) or {"site-packages", "dist-packages"} & set(file.split(os.sep))
+    return package if installed else None
