@@ -1,5 +1,6 @@
 //! The command line as a whole: every command with its arguments, its help, and which function carries it out.
 
+mod alone;
 #[cfg(test)]
 mod examples;
 
@@ -71,37 +72,48 @@ impl Cli {
         let words: Vec<OsString> = words.collect();
         let shown: Vec<OsString> =
             words.iter().map(|word| OsString::from(word.shown().to_string())).collect();
-        Cli::read(words).map_err(|error| match Cli::read(shown.clone()) {
-            // clap would list the hidden ones, too.
-            Err(none) if none.kind() == ErrorKind::MissingSubcommand => Cli::whole_command().error(
-                ErrorKind::MissingSubcommand,
-                "no command is named\nhint: `laxity --help` lists the commands; `laxity compare SET` answers most",
-            ),
-            Err(as_shown) if is_about(&as_shown, QUIET_MACHINE) => {
-                let command = shown.get(1).map(|word| word.to_string_lossy()).unwrap_or_default();
-                Cli::whole_command().error(
-                    ErrorKind::UnknownArgument,
-                    format!(
-                        "{QUIET_MACHINE} is for commands that run tasks on this machine, and `laxity {command}` runs none\n\
-                         hint: leave it out; `laxity run`, `compare` and `study` (--real, overheads, schedules) take it"
-                    ),
-                )
-            }
-            Err(as_shown) => as_shown,
-            Ok(_) => {
-                let said = error.to_string();
+        Cli::read(&words).map_err(|error| {
+            let unlike = |said: &clap::Error| {
+                let said = said.to_string();
                 let said = said.trim_start_matches("error: ");
                 clap::Error::raw(error.kind(), format!("{}\n", shown_message(said)))
+            };
+            let as_shown = match shown == words {
+                true => error,
+                false => match Cli::read(&shown) {
+                    Err(as_shown) => as_shown,
+                    Ok(_) => return unlike(&error),
+                },
+            };
+            match as_shown {
+                // clap would list the hidden ones, too.
+                none if none.kind() == ErrorKind::MissingSubcommand => Cli::whole_command().error(
+                    ErrorKind::MissingSubcommand,
+                    "no command is named\nhint: `laxity --help` lists the commands; `laxity compare SET` answers most",
+                ),
+                as_shown if is_about(&as_shown, QUIET_MACHINE) => {
+                    let command = shown.get(1).map(|word| word.to_string_lossy()).unwrap_or_default();
+                    Cli::whole_command().error(
+                        ErrorKind::UnknownArgument,
+                        format!(
+                            "{QUIET_MACHINE} is for commands that run tasks on this machine, and `laxity {command}` runs none\n\
+                             hint: leave it out; `laxity run`, `compare` and `study` (--real, overheads, schedules) take it"
+                        ),
+                    )
+                }
+                as_shown => as_shown,
             }
         })
     }
 
-    fn read(words: Vec<OsString>) -> clap::error::Result<Cli> {
-        // To put all help together takes longer than many a command: only where some is wanted.
-        let matches = Cli::command().try_get_matches_from(&words).or_else(|error| match error.kind() {
-            ErrorKind::DisplayVersion => Err(error),
-            _ => Cli::whole_command().try_get_matches_from(words),
-        })?;
+    /// To put all commands together takes longer than many of them: first with the one that the words name alone. What is wrong, and
+    /// help, is said by the whole.
+    fn read(words: &[OsString]) -> clap::error::Result<Cli> {
+        let matches =
+            alone::command(words).try_get_matches_from(words).or_else(|error| match error.kind() {
+                ErrorKind::DisplayVersion => Err(error),
+                _ => Cli::whole_command().try_get_matches_from(words),
+            })?;
         Cli::from_arg_matches(&matches)
     }
 
