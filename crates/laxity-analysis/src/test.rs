@@ -18,6 +18,11 @@ pub trait Test: Sync {
     /// The verdict that ends it early: an assumption that does not hold, or no steps left.
     fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict>;
 
+    /// Whether so many steps can suffice to accept `tasks`; false only if [`Test::verdict`] is sure not to.
+    fn can_accept(&self, _tasks: &[SporadicTask], _processors: u32, _work: Work) -> bool {
+        true
+    }
+
     /// Judges `tasks` on `processors`.
     fn judge(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Verdict {
         if let Some(verdict) = settled(tasks, processors, self.info().guarantee) {

@@ -47,4 +47,13 @@ impl Work {
         self.left = self.left.checked_sub(steps).ok_or(OutOfWork)?;
         Ok(())
     }
+
+    /// Takes none, but says whether `each` steps can be taken so many times: what is sure to take them all need not begin.
+    ///
+    /// # Errors
+    ///
+    /// There are not as many left.
+    pub(crate) fn requires(&self, times: usize, each: u64) -> Result<(), OutOfWork> {
+        if u128::from(self.left) < times as u128 * u128::from(each) { Err(OutOfWork) } else { Ok(()) }
+    }
 }

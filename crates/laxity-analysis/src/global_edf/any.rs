@@ -51,6 +51,10 @@ impl AnyGlobalEdf {
         let tests: &[&dyn Test] = if constrained { CONSTRAINED } else { ARBITRARY };
         let (mut answer, mut out_of_work): (Option<Refusal>, bool) = (None, false);
         for test in tests {
+            // Then it is said that steps were not enough, unless a test accepts.
+            if out_of_work && !test.can_accept(tasks, processors, work) {
+                continue;
+            }
             let verdict = test.verdict(tasks, processors, &mut work.clone()).unwrap_or_else(|early| early);
             match verdict {
                 Verdict::Schedulable(_) => return (verdict, Some(test.info())),
@@ -123,6 +127,56 @@ mod tests {
         assert_eq!(judged(&FfDbf, &tasks, 2), Verdict::FAILS);
         assert_eq!(judged(&Rta, &tasks, 2), Verdict::fails_at(2));
         assert_eq!(judged(&AnyGlobalEdf, &tasks, 2), Verdict::fails_at(2));
+    }
+
+    /// What it says if it asks every test, whether or not that can accept.
+    fn of_all_its_tests(tasks: &[SporadicTask], processors: u32, steps: u64) -> Verdict {
+        let constrained = tasks.iter().all(|task| task.deadline_rel_ns <= task.period_ns);
+        let (mut answer, mut out_of_work): (Option<Refusal>, bool) = (None, false);
+        for test in if constrained { CONSTRAINED } else { ARBITRARY } {
+            match test.judge(tasks, processors, &mut Work::steps(steps)) {
+                accepted @ Verdict::Schedulable(_) => return accepted,
+                Verdict::OUT_OF_WORK => out_of_work = true,
+                verdict => {
+                    let refusal = Refusal { verdict, by: test.info() };
+                    if answer.as_ref().is_none_or(|before| refusal.says_more_than(before)) {
+                        answer = Some(refusal);
+                    }
+                }
+            }
+        }
+        if out_of_work {
+            Verdict::OUT_OF_WORK
+        } else {
+            answer.map_or(Verdict::FAILS, |refusal| refusal.verdict)
+        }
+    }
+
+    #[test]
+    fn with_few_steps_it_says_what_all_its_tests_say() {
+        let (mut accepted, mut refused, mut open) = (0, 0, 0);
+        for seed in laxity_seeds::seeds!(0..6_000) {
+            let mut random = random_of(seed);
+            let count = random.between(3, 12);
+            let tasks = random_tasks(&mut random, count, 12);
+            let processors = u32::try_from(random.between(2, 5)).expect("small");
+            if crate::test::settled(&tasks, processors, Guarantee::Hard).is_some() {
+                continue;
+            }
+            let steps = random.between(count, 12 * count * count);
+            let verdict = AnyGlobalEdf.judge(&tasks, processors, &mut Work::steps(steps));
+            let all = of_all_its_tests(&tasks, processors, steps);
+            assert_eq!(verdict, all, "seed {seed}: {tasks:?}, {steps} steps");
+            match verdict {
+                Verdict::Schedulable(_) => accepted += 1,
+                Verdict::OUT_OF_WORK => open += 1,
+                _ => refused += 1,
+            }
+        }
+        laxity_seeds::assert_together!(
+            accepted > 100 && refused > 100 && open > 100,
+            "{accepted}, {refused} and {open}"
+        );
     }
 
     /// Where RTA does not apply, as D > T, another test names one.

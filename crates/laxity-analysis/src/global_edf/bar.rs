@@ -52,12 +52,7 @@ impl Test for Bar {
         let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
             return Ok(Verdict::needs(UTILIZATION, None));
         };
-        let mut open = Vec::with_capacity(tasks.len());
-        for (k, task) in tasks.iter().enumerate() {
-            if intervals.longest(k, 1)? >= task.deadline_rel_ns {
-                open.push(k);
-            }
-        }
+        let mut open = open_tasks(&intervals, tasks)?;
         // Sets that fail, most often fail in a shortest interval.
         for &k in &open {
             if !intervals.holds_in_shortest(k, 1, work)? {
@@ -76,4 +71,22 @@ impl Test for Bar {
             }
         }
     }
+
+    /// It looks at the shortest interval of every task that has one, before it can accept.
+    fn can_accept(&self, tasks: &[SporadicTask], processors: u32, work: Work) -> bool {
+        let Some(intervals) = BusyIntervals::of(tasks, processors) else { return false };
+        let open = open_tasks(&intervals, tasks);
+        open.is_ok_and(|open| work.requires(open.len(), tasks.len() as u64).is_ok())
+    }
+}
+
+/// The tasks that can miss in an interval of some length.
+fn open_tasks(intervals: &BusyIntervals<'_>, tasks: &[SporadicTask]) -> Result<Vec<usize>, OutOfWork> {
+    let mut open = Vec::with_capacity(tasks.len());
+    for (k, task) in tasks.iter().enumerate() {
+        if intervals.longest(k, 1)? >= task.deadline_rel_ns {
+            open.push(k);
+        }
+    }
+    Ok(open)
 }

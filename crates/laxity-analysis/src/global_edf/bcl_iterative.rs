@@ -79,4 +79,8 @@ impl Responses for Windows<'_> {
         }
         Ok(Some(wcet + sum / self.processors))
     }
+
+    fn require(&self, responses: usize) -> Result<(), OutOfWork> {
+        self.work.requires(responses, self.tasks.len() as u64)
+    }
 }

@@ -60,6 +60,7 @@ impl Test for Rta {
             Ok(slacks) => slacks,
             Err(k) => return Ok(Verdict::fails_at(set.place(k))),
         };
+        equations.require(tasks.len())?;
         let mut bounds = Vec::with_capacity(tasks.len());
         for (k, task) in set.tasks.iter().enumerate() {
             // All meet their deadlines with these slacks, so there is one.
@@ -221,6 +222,10 @@ impl Responses for Equations<'_> {
             response += growth.ruled_out(sum - room, self.processors).max(sum / self.processors - cap + 1);
         }
         Ok(None)
+    }
+
+    fn require(&self, responses: usize) -> Result<(), OutOfWork> {
+        self.work.requires(responses, 2 * self.tasks.len() as u64)
     }
 }
 

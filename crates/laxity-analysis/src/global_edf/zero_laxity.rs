@@ -63,7 +63,9 @@ impl Test for ZeroLaxity {
         constrained(tasks, work)?;
         let set = ByPeriod::of(tasks, processors);
         let (mut none_left, mut misses) = (0, Vec::new());
-        for k in set.rooms(0).suspects {
+        let suspects = set.rooms(0).suspects;
+        work.requires(suspects.len(), tasks.len() as u64)?;
+        for k in suspects {
             work.take(tasks.len() as u64)?;
             let waits = bcl::waits(&set.tasks, k, set.processors);
             none_left += u64::from(waits != Waits::Shorter);
