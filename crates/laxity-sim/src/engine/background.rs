@@ -6,6 +6,8 @@
 
 mod balance;
 mod claims;
+mod jobs;
+mod spots;
 
 use super::masks::Masks;
 use super::queues::{CoreQueue, Queue, Queues};
@@ -63,6 +65,10 @@ pub(super) struct BackgroundWork {
     shown: BTreeMap<u32, u32>,
     /// What runs on each CPU.
     on_core: Vec<u32>,
+    /// CPUs that a background task has or waits for, where CPUs have queues of their own.
+    busy: BTreeSet<u32>,
+    /// The speeds of CPUs that have queues of their own.
+    speeds: BTreeSet<u32>,
     /// Up to when the job of a task of the set on each CPU is accounted for.
     progressed: Vec<u64>,
     /// CPUs that neither a real-time nor a background task holds.
@@ -87,9 +93,10 @@ impl BackgroundWork {
             return None;
         }
         let queues = match setup.scheduler.policy.has_servers() {
-            true => Queues::PerCore(core_queues(cpus, &open)),
+            true => Queues::PerCore(CoreQueue::of(cpus, &open)),
             false => Queues::Shared(Queue::default()),
         };
+        let speeds = queues.per_core().unwrap_or_default().iter().map(|queue| queue.speed).collect();
         let cores = cpus.iter().enumerate().filter(|(_, cpu)| open(cpu)).map(|(core, _)| index_u32(core));
         let member = |(state, weight): (State, u32)| Member {
             state,
@@ -116,6 +123,8 @@ impl BackgroundWork {
             gave_way: vec![false; setup.platform.core_count()],
             shown: BTreeMap::new(),
             on_core: vec![NONE; setup.platform.core_count()],
+            busy: BTreeSet::new(),
+            speeds,
             progressed: vec![0; setup.platform.core_count()],
             free: cores.collect(),
             rng: Pcg64::seed_from_u64(setup.seed ^ 0x6261_636b_6772_6e64),
@@ -144,7 +153,7 @@ impl BackgroundWork {
     fn taken(&mut self, core: u32, ready: impl Fn(usize) -> u32, now: u64) -> Option<u32> {
         self.free.remove(&core);
         let id = self.stop(core, now)?;
-        self.place_one(id, &ready);
+        self.place_one(id, &ready, &mut None);
         Some(id)
     }
 
@@ -162,6 +171,7 @@ impl BackgroundWork {
         if id == NONE {
             return None;
         }
+        self.look_at(core);
         if let Some(servers) = &mut self.servers {
             servers.charge(core, now);
         }
@@ -184,12 +194,33 @@ impl BackgroundWork {
         let vtime = self.members[id as usize].vtime.waits(self.queues.clock(core), self.tick_ns());
         self.members[id as usize].vtime = vtime;
         self.queues.insert(core, id, vtime);
+        self.look_at(core);
+    }
+
+    /// What runs on the CPU, or waits for it, has changed.
+    fn look_at(&mut self, core: u32) {
+        if self.queues.per_core().is_none() {
+            return;
+        }
+        if self.on_core[core as usize] != NONE || self.queues.waiting(core) > 0 {
+            self.busy.insert(core);
+        } else {
+            self.busy.remove(&core);
+        }
+    }
+
+    /// The first free CPU for which a task waits that may run there.
+    fn first_awaited(&self) -> Option<u32> {
+        let awaited = |core: &&u32| self.queues.waits_for(**core, &self.masks);
+        if self.queues.per_core().is_some() && self.busy.len() < self.free.len() {
+            return self.busy.iter().filter(|&core| self.free.contains(core)).find(awaited).copied();
+        }
+        self.free.iter().find(awaited).copied()
     }
 
     /// The next waiting task takes a free CPU, if there are both.
     fn place(&mut self, now: u64) -> Option<(u32, u32)> {
-        let (queues, masks) = (&self.queues, &self.masks);
-        let core = *self.free.iter().find(|&&core| queues.waits_for(core, masks))?;
+        let core = self.first_awaited()?;
         let id = self.queues.take(core, core, &self.masks)?;
         self.comes_to(id, core);
         let member = &mut self.members[id as usize];
@@ -198,6 +229,7 @@ impl BackgroundWork {
         queue.clock = member.vtime.begins(queue.clock);
         self.free.remove(&core);
         self.on_core[core as usize] = id;
+        self.look_at(core);
         if let Some(servers) = &mut self.servers {
             servers.begin(core, now);
         }
@@ -248,10 +280,11 @@ impl BackgroundWork {
     /// them.
     fn tick(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
         let mut stopped = self.decide(now);
-        self.place_arriving(&ready);
+        let mut spots = self.spots(self.arriving.len() + self.busy.len(), &ready);
+        self.place_those_arriving(&ready, &mut spots);
         for core in 0..index_u32(self.on_core.len()) {
             let id = self.on_core[core as usize];
-            if self.slice_ends(core, &ready, now) {
+            if self.slice_ends(core, &ready, &mut spots, now) {
                 stopped.push((core, id));
             }
         }
@@ -282,94 +315,6 @@ impl BackgroundWork {
         self.servers.as_mut()
     }
 
-    /// Whether tasks of the set may run in the background.
-    pub fn has_jobs(&self) -> bool {
-        self.members.len() > self.background.tasks.len()
-    }
-
-    /// The task of the set that a member is, if it is one.
-    fn task_of(&self, id: u32) -> Option<usize> {
-        (id as usize).checked_sub(self.background.tasks.len())
-    }
-
-    fn id_of(&self, task: usize) -> u32 {
-        index_u32(self.background.tasks.len() + task)
-    }
-
-    /// Whether a task of the set runs in the background.
-    pub fn has_member(&self, task: usize) -> bool {
-        let member = self.members.get(self.id_of(task) as usize);
-        member.is_some_and(|member| !matches!(member.state, State::Absent | State::Exited))
-    }
-
-    /// The tasks of the set in the background whose next job is to arrive.
-    pub fn awaiting(&self) -> Vec<usize> {
-        let of_the_set = self.members[self.background.tasks.len()..].iter().enumerate();
-        of_the_set.filter(|(_, member)| member.state == State::Blocked).map(|(task, _)| task).collect()
-    }
-
-    /// The task of the set that has the CPU with a job in the background.
-    pub fn job_on(&self, core: usize) -> Option<usize> {
-        let id = self.on_core[core];
-        if id == NONE { None } else { self.task_of(id) }
-    }
-
-    /// For how long it has had the CPU since this was last asked.
-    pub fn progresses(&mut self, core: usize, now: u64) -> u64 {
-        now - std::mem::replace(&mut self.progressed[core], now)
-    }
-
-    /// A task of the set moves to the background; `arrived` says whether its present job has arrived.
-    pub fn join(&mut self, task: usize, arrived: bool, now: u64) {
-        let id = self.id_of(task);
-        self.turn(id, State::Blocked, now);
-        if arrived {
-            self.arrives(task, now);
-        }
-    }
-
-    /// The job of a task of the set in the background has arrived.
-    pub fn arrives(&mut self, task: usize, now: u64) {
-        let id = self.id_of(task);
-        self.turn(id, State::Ready, now);
-        self.arriving.push(id);
-    }
-
-    /// A task leaves the background. Returns its CPU and its number here if it ran.
-    pub fn withdraw(&mut self, task: usize, now: u64) -> Option<(u32, u32)> {
-        let id = self.id_of(task);
-        let mut left = None;
-        match self.members.get(id as usize)?.state {
-            State::Running(core) => {
-                self.stop(core, now);
-                self.free.insert(core);
-                left = Some((core, id));
-            }
-            State::Ready => self.queues.remove(id),
-            State::Absent | State::Blocked | State::Exited => {}
-        }
-        self.turn(id, State::Absent, now);
-        self.members[id as usize].home = NONE;
-        left
-    }
-
-    /// The job on the CPU is done, and leaves it. Returns its id here.
-    pub fn leaves_core(&mut self, core: u32, now: u64) -> u32 {
-        let id = self.on_core[core as usize];
-        self.stop(core, now);
-        self.free.insert(core);
-        id
-    }
-
-    /// The member, which has left its CPU, has its next job from `release` on: if that has arrived, it is to be placed.
-    pub fn awaits(&mut self, id: u32, release: u64, now: u64) {
-        match release {
-            NEVER => self.turn(id, State::Exited, now),
-            release if release <= now => self.arriving.push(id),
-            _ => self.turn(id, State::Blocked, now),
-        }
-    }
-
     /// The totals, up to `now`.
     pub fn summary(&mut self, now: u64) -> BackgroundSummary {
         for id in 0..index_u32(self.members.len()) {
@@ -381,14 +326,6 @@ impl BackgroundWork {
         self.summary.ready_ns = background.iter().map(|member| member.waited_ns).sum();
         self.summary
     }
-}
-
-/// A queue per CPU. Speeds are the CPUs' rates, in what 32 bits hold.
-fn core_queues(cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Vec<CoreQueue> {
-    let highest = cpus.iter().map(|cpu| cpu.rate).max().unwrap_or(1);
-    let shift = (u64::BITS - highest.leading_zeros()).saturating_sub(u32::BITS);
-    let speed = |cpu: &CpuState| u32::try_from(cpu.rate >> shift).expect("shifted into 32 bits").max(1);
-    cpus.iter().map(|cpu| CoreQueue { own: Queue::default(), open: open(cpu), speed: speed(cpu) }).collect()
 }
 
 /// How many real-time jobs are ready or run on a CPU, which is a cell of its own.

@@ -8,6 +8,8 @@ pub(super) struct Masks {
     background: usize,
     /// By task of the set, then by CPU; nothing: anywhere.
     of: Vec<Option<Vec<bool>>>,
+    /// All may run anywhere.
+    are_open: bool,
 }
 
 impl Masks {
@@ -15,8 +17,19 @@ impl Masks {
     pub fn of(setup: &Setup<'_>, cpus: &[CpuState]) -> Masks {
         let tasks = if setup.has_ordinary_tasks() { setup.set.tasks() } else { &[] };
         let mask = |own: &laxity_model::CpuList| cpus.iter().map(|cpu| own.contains(cpu.number)).collect();
-        let of = tasks.iter().map(|task| task.affinity.as_ref().map(mask));
-        Masks { background: setup.background.tasks.len(), of: of.collect() }
+        let of: Vec<_> = tasks.iter().map(|task| task.affinity.as_ref().map(mask)).collect();
+        Masks { background: setup.background.tasks.len(), are_open: of.iter().all(Option::is_none), of }
+    }
+
+    /// Whether all may run anywhere.
+    pub fn are_open(&self) -> bool {
+        self.are_open
+    }
+
+    /// Whether the member may run anywhere.
+    pub fn is_open(&self, id: u32) -> bool {
+        let task = (id as usize).checked_sub(self.background);
+        task.and_then(|task| self.of.get(task)).is_none_or(Option::is_none)
     }
 
     /// Whether the member may run on the CPU.

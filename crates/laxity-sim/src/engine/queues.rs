@@ -1,7 +1,7 @@
 //! Where background tasks wait, by virtual time (`policy/virtual_time.h`): in one queue, or in one per CPU.
 
 use super::masks::Masks;
-use super::{NONE, index_u32};
+use super::{CpuState, NONE, index_u32};
 use laxity_policy::{Load, VirtualTime};
 use std::collections::VecDeque;
 
@@ -20,6 +20,18 @@ pub(super) struct CoreQueue {
     pub open: bool,
     /// The CPU's speed relative to the others'.
     pub speed: u32,
+}
+
+impl CoreQueue {
+    /// A queue per CPU. Speeds are the CPUs' rates, in what 32 bits hold.
+    pub fn of(cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Vec<CoreQueue> {
+        let highest = cpus.iter().map(|cpu| cpu.rate).max().unwrap_or(1);
+        let shift = (u64::BITS - highest.leading_zeros()).saturating_sub(u32::BITS);
+        let speed = |cpu: &CpuState| u32::try_from(cpu.rate >> shift).expect("shifted into 32 bits").max(1);
+        cpus.iter()
+            .map(|cpu| CoreQueue { own: Queue::default(), open: open(cpu), speed: speed(cpu) })
+            .collect()
+    }
 }
 
 /// Tasks that wait, in the order in which they are to run.
