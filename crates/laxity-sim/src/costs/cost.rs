@@ -113,6 +113,14 @@ impl Prepared {
             Kind::Drawn(sampler) => sampler.draw(rng),
         }
     }
+
+    /// The cost of every operation, in ns, if it is not drawn.
+    pub fn constant_ns(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Constant(ns) => Some(*ns),
+            Kind::Drawn(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -11,17 +11,20 @@
 //!    costs nothing further.
 //! 5. With an interleaving seed, sections that end at one instant do so in an order drawn from it.
 
+mod agenda;
+mod ticks;
+
 use super::cell_kernel::CellKernel;
 use super::{CellState, CpuState, Engine, NEVER, NONE, index_u32, run::note_event};
 use crate::costs::Prepared;
 use crate::observer::Observer;
 use crate::setup::Setup;
+use agenda::Agenda;
 use laxity_policy::{Action, Event as PolicyEvent, Locks};
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// What the kernel does on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +78,7 @@ struct Core {
 /// Everything about kernel work.
 pub(super) struct Kernel {
     /// By time, then order: both in one number, which is compared without a branch.
-    coming: BinaryHeap<Reverse<(u128, Coming)>>,
+    coming: Agenda<(u128, Coming)>,
     /// The next tick of every CPU: its time, its order, the CPU. Each is planned for no earlier than the one before, so that no heap has
     /// to sort them; with a drawn order they are among the others.
     ticks: VecDeque<(u64, u64, u32)>,
@@ -87,6 +90,8 @@ pub(super) struct Kernel {
     cores: Vec<Core>,
     cells: Vec<CellKernel>,
     tick_period_ns: Option<u64>,
+    /// What every tick costs, if it is the same for all.
+    tick_ns: Option<u64>,
     actions: Vec<Action>,
     /// CPUs that the kernel has left in this instant.
     left: Vec<u32>,
@@ -114,14 +119,17 @@ impl Kernel {
         }
         let costs = setup.costs;
         let tick_period = (!costs.tick.is_zero()).then(|| costs.tick_period.as_ns());
+        let in_cells: Vec<CellKernel> = cells.iter().map(|cell| CellKernel::of(costs, cell)).collect();
+        let ticks = in_cells.iter().map(|cell| cell.tick.constant_ns());
         let mut kernel = Box::new(Kernel {
-            coming: BinaryHeap::new(),
+            tick_ns: ticks.reduce(|one, other| one.filter(|_| one == other)).flatten(),
+            coming: Agenda::new(),
             ticks: VecDeque::new(),
             sequence: 0,
             interleaving: setup.interleaving.map(Pcg64::seed_from_u64),
             rng: Pcg64::seed_from_u64(setup.seed ^ 0x636f_7374_735f_5f5f),
             cores: cpus.iter().map(|_| Core::default()).collect(),
-            cells: cells.iter().map(|cell| CellKernel::of(costs, cell)).collect(),
+            cells: in_cells,
             tick_period_ns: tick_period,
             actions: Vec::new(),
             left: Vec::new(),
@@ -136,7 +144,7 @@ impl Kernel {
 
     /// The next instant at which the kernel has something to do.
     pub fn next_instant(&self) -> u64 {
-        let other = self.coming.peek().map_or(NEVER, |&Reverse((when, _))| time_of(when));
+        let other = self.coming.peek().map_or(NEVER, |&(when, _)| time_of(when));
         self.ticks.front().map_or(NEVER, |&(time, _, _)| time).min(other)
     }
 
@@ -146,7 +154,7 @@ impl Kernel {
             Some(rng) => rng.random(),
             None => self.sequence,
         };
-        self.coming.push(Reverse((when(time, order), coming)));
+        self.coming.push((when(time, order), coming));
     }
 
     fn plan_tick(&mut self, time: u64, cpu: u32) {
@@ -160,11 +168,11 @@ impl Kernel {
 
     /// Plans what is only shown: it takes no part in the drawing of orders, so watching changes nothing.
     fn plan_to_show(&mut self, time: u64, coming: Coming) {
-        self.coming.push(Reverse((when(time, 0), coming)));
+        self.coming.push((when(time, 0), coming));
     }
 
     fn take(&mut self, now: u64) -> Option<Coming> {
-        let other = self.coming.peek().map(|&Reverse((when, _))| when);
+        let other = self.coming.peek().map(|&(when, _)| when);
         if let Some(&(time, order, cpu)) = self.ticks.front()
             && time <= now
             && other.is_none_or(|other| when(time, order) < other)
@@ -173,7 +181,7 @@ impl Kernel {
             return Some(Coming::Arrives { cpu, work: Work::Tick, from: NONE });
         }
         other.filter(|when| time_of(*when) <= now)?;
-        self.coming.pop().map(|Reverse((_, coming))| coming)
+        self.coming.pop().map(|(_, coming)| coming)
     }
 }
 

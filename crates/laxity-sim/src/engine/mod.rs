@@ -369,6 +369,9 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         if O::EVENTS {
             self.watch_until(self.now_ns, false);
         }
+        if self.has_kernel() && self.only_ticks() {
+            return;
+        }
         if self.has_background() {
             self.ordinary_jobs_progress();
         }
