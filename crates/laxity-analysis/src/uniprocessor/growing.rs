@@ -8,7 +8,7 @@
 //! 2. Where tasks share a level, each waits for all others of it as if these were above it (`crate::equals`).
 
 use super::ceiling::Rank;
-use super::releases::{Releases, requested_by};
+use super::releases::{all_until, requested_by};
 use crate::{SporadicTask, TIME_MAX};
 use std::cmp::Ordering;
 
@@ -124,7 +124,7 @@ impl Growing {
         }
         let mut best = last;
         let most = RELEASES.0 + RELEASES.1 * end;
-        let complete = Releases::of(waits_for()).until(deadline, most, |at, requested| {
+        let complete = all_until(waits_for(), deadline, most, |at, requested| {
             let here = Witness { at, requested, end };
             if here.left() > best.left() {
                 best = here;
@@ -150,7 +150,12 @@ impl Witness {
 
 /// Of each task how many have its level or a higher one.
 fn ends_of(levels: &[usize]) -> Vec<usize> {
-    levels.iter().map(|level| levels.partition_point(|other| other <= level)).collect()
+    let mut ends = Vec::with_capacity(levels.len());
+    for level in levels.chunk_by(|one, next| one == next) {
+        let end = ends.len() + level.len();
+        ends.resize(end, end);
+    }
+    ends
 }
 
 #[cfg(test)]
