@@ -69,10 +69,10 @@ FUNCTIONS = {
                 "Where it is judged: \"dask\" or \"hyperqueue\" (a cluster of this machine), \"dask=ADDRESS\", "
                 "\"hyperqueue=SERVER-DIRECTORY\", a client of Dask, or an executor of concurrent.futures; default: threads of this process. The results are the same.",
             ),
-            ("tests", "Sequence[OwnTest] | None", "Tests of your own (`laxity.own_test`), which its curves name."),
+            ("tests", "OwnTest | Sequence[OwnTest] | None", "Tests of your own (`laxity.own_test`), which its curves name: one or several. They run in this process, without `on`."),
             (
                 "prototypes",
-                "Sequence[Prototype] | None",
+                "Prototype | Sequence[Prototype] | None",
                 "Scheduling policies of your own (`laxity.prototype`), which curves of a study by simulation name.",
             ),
         ],
@@ -87,6 +87,14 @@ COMMANDS = {"verdicts": "analyze", "catalogue": "list"}
 INSTEAD = {
     "verdicts": "Say what is proven of many task sets under given schedulers, as a table: a row for each set and scheduler.\n\n"
     "For sets by the thousand: nothing but the verdicts is handed back.",
+    "study": "Sweep over task sets and machines: what tests prove, or simulations show, of many random sets against what varies.\n\n"
+    "The study is described in TOML or JSON, or as a dict (`laxity schema study`): how task sets are drawn, what varies, and curves. "
+    "Curves of a schedulability study are schedulers with the overheads and the tests by which every set is judged; those of a study "
+    "by simulation (kind = \"simulation\") are placements with schedulers and costs. The papers' are in studies/. The directory gets a "
+    "page with figures (report.html, plots/), all points as Parquet and CSV (points.parquet, points.csv) and what they come from "
+    "(manifest.json). Finished points are kept: called again with the same directory it goes on where it was interrupted, and the same "
+    "seed gives the same points wherever it is judged. For curves that are really run, for shards and for Slurm there is the program: "
+    "`laxity study --help`.",
 }
 TYPES = {"flag": "bool", "one": "Value", "many": "Value | Sequence[Value]"}
 

@@ -1,9 +1,10 @@
-//! Functions of Python that laxity asks in a call: each is asked by one thread at a time, what they raise ends the call, and Ctrl-C ends
-//! them, too.
+//! Functions of Python that laxity asks in a call: each is asked by one thread at a time and in the caller's context, what they raise
+//! ends the call, and Ctrl-C ends them, too.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::ffi::PyThreadState_SetAsyncExc;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::cell::RefCell;
 use std::ffi::c_long;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -13,11 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub type Turn = Mutex<()>;
 
 /// What functions of Python do in a call.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Asked(Arc<State>);
 
-#[derive(Default)]
 struct State {
+    /// The caller's variables of context, such as the precision of decimals.
+    context: Py<PyAny>,
     /// What they have raised first.
     raised: Mutex<Option<PyErr>>,
     /// Threads that are in one of them, as Python numbers threads.
@@ -37,6 +39,17 @@ pub fn is_within(turn: &Turn) -> bool {
 }
 
 impl Asked {
+    /// Nothing yet, in the context of this thread.
+    pub fn here(py: Python<'_>) -> PyResult<Asked> {
+        let context = py.import("contextvars")?.call_method0("copy_context")?.unbind();
+        Ok(Asked(Arc::new(State {
+            context,
+            raised: Mutex::default(),
+            inside: Mutex::default(),
+            interrupted: AtomicBool::new(false),
+        })))
+    }
+
     /// Asks a function, when it is this thread's turn.
     pub fn ask<T>(&self, turn: &Turn, function: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
         // Before the interpreter, which a thread that has the turn may let go of and want back.
@@ -45,6 +58,18 @@ impl Asked {
             let _inside = Inside::enter(py, &self.0, turn)?;
             function(py)
         })
+    }
+
+    /// Calls a function of Python in the caller's context. Several may be in it at a time, so each has a copy.
+    pub fn call<'py>(
+        &self,
+        function: &Bound<'py, PyAny>,
+        arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = function.py();
+        let arguments = arguments.into_pyobject(py).map_err(Into::into)?.to_list();
+        arguments.insert(0, function)?;
+        self.0.context.bind(py).call_method0("copy")?.getattr("run")?.call1(arguments.to_tuple())
     }
 
     /// Raises KeyboardInterrupt in all threads that are in a function, or come to one.

@@ -7,7 +7,6 @@ use laxity_analysis::{
 };
 use laxity_model::{Diagnostic, Names, check_own_name};
 use laxity_program::call::Stop;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
@@ -33,13 +32,18 @@ impl PythonTest {
         Box::leak(Box::new(OfCall { test: self, stop, asked }))
     }
 
-    fn ask(&self, py: Python<'_>, tasks: &[SporadicTask], processors: u32) -> PyResult<Verdict> {
+    fn ask(
+        &self,
+        (py, asked): (Python<'_>, &Asked),
+        tasks: &[SporadicTask],
+        processors: u32,
+    ) -> PyResult<Verdict> {
         let kind = py.import("laxity._tasks")?.getattr("SporadicTask")?;
         let task = |task: &SporadicTask| {
             kind.call1((task.wcet_ns, task.deadline_rel_ns, task.period_ns, task.jitter_ns))
         };
         let tasks = tasks.iter().map(task).collect::<PyResult<Vec<_>>>()?;
-        let answer = self.function.bind(py).call1((tasks, processors))?;
+        let answer = asked.call(self.function.bind(py), (tasks, processors))?;
         if answer.is_none() {
             return Ok(Verdict::needs("what this test assumes of tasks", None));
         }
@@ -49,7 +53,8 @@ impl PythonTest {
         if !is_bool {
             let why =
                 format!("the test `{}` answered {}, not True, False or None", self.info.name, answer.repr()?);
-            return Err(PyTypeError::new_err(why));
+            let hint = "return True where it proves the tasks, False where it does not, None where it does not apply";
+            return Err(crate::error(py, &Diagnostic::usage(why).hint(hint)));
         }
         Ok(if answer.is_truthy()? { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }
@@ -62,7 +67,8 @@ impl Test for OfCall {
 
     fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Result<Verdict, Verdict> {
         work.take(1)?;
-        let answer = self.asked.ask(&self.test.turn, |py| self.test.ask(py, tasks, processors));
+        let answer =
+            self.asked.ask(&self.test.turn, |py| self.test.ask((py, &self.asked), tasks, processors));
         Ok(answer.unwrap_or_else(|error| {
             // First the end: a set during which it was asked for does not count.
             self.stop.ask();

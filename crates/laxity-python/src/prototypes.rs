@@ -63,21 +63,27 @@ impl Prototype {
         let policy = self.policy.clone_ref(py);
         let asks = Asks { name: self.named().name(), turn: Arc::clone(&self.turn), asked };
         Arc::new(move |set: &TaskSet, cell: &Cell| {
-            let function = asks.ask(|py| begun(py, &policy, set, cell))?;
+            let function = asks.ask(|py| begun((py, &asks.asked), &policy, set, cell))?;
             Ok(Box::new(Begun { function, asks: asks.clone() }))
         })
     }
 }
 
 /// The function that is asked in one simulation of a cell.
-fn begun(py: Python<'_>, policy: &Py<PyAny>, set: &TaskSet, cell: &Cell) -> PyResult<Py<PyAny>> {
+fn begun(
+    (py, asked): (Python<'_>, &Asked),
+    policy: &Py<PyAny>,
+    set: &TaskSet,
+    cell: &Cell,
+) -> PyResult<Py<PyAny>> {
     let task = |&task: &usize| {
         let task = &set.tasks()[task];
         (&*task.name, task.wcet.as_ns(), task.deadline_rel.as_ns(), task.period().as_ns())
     };
     let tasks: Vec<_> = cell.tasks.iter().map(task).collect();
     let cpus: Vec<u32> = cell.cpus.iter().collect();
-    Ok(py.import("laxity._prototypes")?.getattr("begin")?.call1((policy, tasks, cpus))?.unbind())
+    let begin = py.import("laxity._prototypes")?.getattr("begin")?;
+    Ok(asked.call(&begin, (policy, tasks, cpus))?.unbind())
 }
 
 /// Asks a policy. What it raises is kept, and ends its simulation.
@@ -111,8 +117,9 @@ impl laxity_policy::Prototype for Begun {
             .map(|job| (job.task, job.release_ns, job.deadline_abs_ns, job.used_ns, job.cpu))
             .collect();
         self.asks.ask(|py| {
-            let answer = self.function.call1(py, (now_ns, rows, cpus.to_vec()))?;
-            let (run, again_at_ns) = answer.extract(py)?;
+            let asked = &self.asks.asked;
+            let answer = asked.call(self.function.bind(py), (now_ns, rows, cpus.to_vec()))?;
+            let (run, again_at_ns) = answer.extract()?;
             Ok(Choice { run, again_at_ns })
         })
     }

@@ -111,7 +111,10 @@ impl<'a> Columns<'a> {
         }
         match text(column, row) {
             Some(text) => Ok(Some(text.to_owned())),
-            None => Ok(number(column, row, SET)?.map(|number| number.to_string())),
+            None => {
+                let hint = |error: Diagnostic| error.hint("name sets by texts, or by whole numbers");
+                Ok(number(column, row, SET).map_err(hint)?.map(|number| number.to_string()))
+            }
         }
     }
 

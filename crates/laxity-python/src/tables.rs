@@ -215,7 +215,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Source {
         let reader = reader.map_err(|error| no_table(py, &error))?;
         let schema = reader.schema();
         let batches = reader.map(|batch| unpacked(&batch?)).collect::<std::result::Result<_, _>>();
-        Ok(Source { schema, batches: batches.map_err(|error| no_table(py, &error))? })
+        let batches =
+            batches.map_err(|error| untyped(py, &schema).unwrap_or_else(|| no_table(py, &error)))?;
+        Ok(Source { schema, batches })
     }
 }
 
@@ -233,6 +235,15 @@ fn unpacked(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError>
     RecordBatch::try_from_iter_with_nullable(
         names.iter().zip(columns).map(|(name, column)| (name, column, true)),
     )
+}
+
+/// Columns that have no type cannot be read.
+fn untyped(py: Python<'_>, schema: &SchemaRef) -> Option<PyErr> {
+    let untyped = schema.fields().iter().filter(|field| field.data_type() == &DataType::Null);
+    let names: Vec<String> = untyped.map(|field| format!("`{}`", field.name())).collect();
+    let why = format!("the table has columns without values and type: {}", names.join(", "));
+    let refused = Diagnostic::usage(why).hint("give them a type, or leave them out");
+    (!names.is_empty()).then(|| crate::error(py, &refused))
 }
 
 /// What has no table to hand over.
@@ -257,12 +268,9 @@ fn no_table(py: Python<'_>, error: &ArrowError) -> PyErr {
 
 fn wrong(error: &ArrowError) -> Diagnostic {
     let error = error.to_string();
-    let hint = if error.contains("\"Null\"") {
-        "a column has no values and no type: give it one, or leave it out"
-    } else if error.contains("not supported") {
-        "cast that column: times and sizes to 64-bit integers, names to texts"
-    } else {
-        "give a DataFrame, or anything with Arrow's stream interface"
+    let hint = match error.contains("not supported") {
+        true => "cast that column: times and sizes to 64-bit integers, names to texts",
+        false => "give a DataFrame, or anything with Arrow's stream interface",
     };
     Diagnostic::usage(format!("this is no table: {error}")).hint(hint)
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How often progress is shown, and Ctrl-C looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Does long work on a thread of its own. Ctrl-C asks it for its end, and is raised when it has come to it.
+/// Does long work on a thread of its own. Ctrl-C asks it for its end, and is raised when it has come to it, or with the second Ctrl-C.
 pub fn watched<T: Send + 'static>(
     py: Python<'_>,
     (sets, own): (Vec<laxity_model::TaskSet>, &[OneOfOwn<'_>]),
@@ -23,7 +23,7 @@ pub fn watched<T: Send + 'static>(
     work: impl FnOnce(Given) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (relay, stop) = (Relay::default(), Stop::new());
-    let asked = Asked::default();
+    let asked = Asked::here(py)?;
     let own = own_of_call(py, own, (stop, &asked)).inspect_err(|_| stop.give_back())?;
     let given = Given { sets, own, observer: Arc::new(relay.clone()), stop };
     let (send, receive) = mpsc::channel();
@@ -32,11 +32,18 @@ pub fn watched<T: Send + 'static>(
         .name("laxity".to_owned())
         .spawn(move || send.send(work(given)))
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
-    let (mut steps, mut raised) = (Vec::new(), None);
+    let (mut steps, mut raised, mut interrupted) = (Vec::new(), None, false);
     let ended = loop {
         let waited = py.detach(|| receive.lock().expect("this thread has it alone").recv_timeout(LOOK));
         // Ctrl-C is not to wait for a function that never returns.
-        let signals = py.check_signals().inspect_err(|_| asked.interrupt(py));
+        let signals = py.check_signals();
+        if let Err(signal) = signals.as_ref() {
+            asked.interrupt(py);
+            // The second one does not wait for what cannot be interrupted, such as a function that sleeps: it ends by itself, later.
+            if std::mem::replace(&mut interrupted, true) {
+                return Err(signal.clone_ref(py));
+            }
+        }
         let mut look = signals.and_then(|()| asked.take().map_or(Ok(()), Err));
         // What is said of an end that was asked for is said by what is raised.
         if let Some(watch) = watch.filter(|_| look.is_ok() && raised.is_none()) {

@@ -282,7 +282,8 @@ def sets_of(sets: Sets, leave_out_threads: Any = False) -> list[_laxity.TaskSet]
         raise InputError(f"leave_out_threads: {leave_out_threads!r} is neither True nor False", "write True or False")
     made = _sets_of(sets, bool(leave_out_threads))
     if not made:
-        raise InputError(f"no task set is given: {sets!r} has none", "nothing is proven of nothing")
+        what = "a table without rows" if hasattr(sets, "__arrow_c_stream__") else repr(sets)
+        raise InputError(f"no task set is given: {what} has none", "nothing is proven of nothing")
     return made
 
 

@@ -596,38 +596,33 @@ def catalogue(
 def study(
     study: str | os.PathLike[str] | Mapping[str, Any],
     on: Any | None = None,
-    tests: Sequence[OwnTest] | None = None,
-    prototypes: Sequence[Prototype] | None = None,
+    tests: OwnTest | Sequence[OwnTest] | None = None,
+    prototypes: Prototype | Sequence[Prototype] | None = None,
     *,
     sets: Value | None = None,
     seed: Value | None = None,
     threads: Value | None = None,
     out: Value | None = None,
 ) -> StudyResult:
-    """Sweeps over task sets and machines.
+    """Sweep over task sets and machines: what tests prove, or simulations show, of many random sets against what
+    varies.
 
-    FILE describes a study in TOML or JSON (`laxity schema study`): how task sets are drawn, what varies, and
-    curves. In a schedulability study (n, U or m varies) curves are schedulers with the overheads and the tests by
-    which every set is judged. In a study by simulation (kind = "simulation"; also the ratio of what jobs ask for
-    and their WCET varies) they are placements with schedulers and costs, under which every set is simulated, or
-    with `real` really run: the same sets, placed onto this machine's CPUs, jobs of fixed work, one curve after the
-    other. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as
-    Parquet and CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished
-    are kept: called again with the same directory it goes on where it was interrupted, and the same seed gives the
-    same points with any number of threads.
-
-    With `shard` a study is judged in parts, each by a process of its own, on one machine or on many; `laxity study
-    merge` adds them up to the same points.
-
-    `overheads` and `schedules` are studies of their own, and `merge` is a command: a FILE with such a name is
-    written with its directory, ./overheads.
+    The study is described in TOML or JSON, or as a dict (`laxity schema study`): how task sets are drawn, what
+    varies, and curves. Curves of a schedulability study are schedulers with the overheads and the tests by which
+    every set is judged; those of a study by simulation (kind = "simulation") are placements with schedulers and
+    costs. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as
+    Parquet and CSV (points.parquet, points.csv) and what they come from (manifest.json). Finished points are kept:
+    called again with the same directory it goes on where it was interrupted, and the same seed gives the same
+    points wherever it is judged. For curves that are really run, for shards and for Slurm there is the program:
+    `laxity study --help`.
 
     Args:
         study: The study: the path of its file, or a dict of the same keys.
         on: Where it is judged: "dask" or "hyperqueue" (a cluster of this machine), "dask=ADDRESS",
             "hyperqueue=SERVER-DIRECTORY", a client of Dask, or an executor of concurrent.futures; default: threads
             of this process. The results are the same.
-        tests: Tests of your own (`laxity.own_test`), which its curves name.
+        tests: Tests of your own (`laxity.own_test`), which its curves name: one or several. They run in this
+            process, without `on`.
         prototypes: Scheduling policies of your own (`laxity.prototype`), which curves of a study by simulation
             name.
         sets: Task sets at every point, instead of those that the file says.

@@ -8,7 +8,7 @@ from typing import Any, Callable, NamedTuple, Protocol, Union
 
 from . import _laxity
 from ._errors import InputError
-from ._tasks import SporadicTask, own_name
+from ._tasks import SporadicTask, own_name, takes
 from ._versions import Version
 
 
@@ -103,18 +103,17 @@ def prototype(
         raise InputError(f"name: {name!r} is not in lower case", f"write {name.lower()!r}")
     if inspect.isclass(policy) and not callable(getattr(policy, "choose", None)):
         raise InputError(f"policy: {policy!r} has no method `choose`", "give it choose(self, now, jobs, cpus)")
+    if inspect.isclass(policy):
+        takes(policy, ([], ()), "policy: {it!r} cannot be made with (tasks, cpus)")
+    else:
+        takes(policy, (0, [], []), "policy: {it!r} cannot be called with (now, jobs, cpus)")
     rule = "" if order is None else f":{order}"
     return _laxity.Prototype(f"{SCOPES[scope]}prototype:{name}{rule}", policy, Version(policy))
 
 
 def _made(policy: Any, tasks: list[SporadicTask], cpus: tuple[int, ...]) -> Any:
     """A policy that remembers things, for one simulation of a cell."""
-    try:
-        inspect.signature(policy).bind(tasks, cpus)
-    except TypeError as error:
-        raise InputError(f"the policy {policy.__name__} cannot be made with (tasks, cpus): {error}", "let it take these two") from error
-    except ValueError:  # Its signature is not known.
-        pass
+    takes(policy, (tasks, cpus), "the policy {it!r} cannot be made with (tasks, cpus)")
     return policy(tasks, cpus)
 
 

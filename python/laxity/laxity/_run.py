@@ -72,6 +72,10 @@ def study(arguments: dict[str, Any]) -> _answers.StudyResult:
         file = files(file, name)
     elif not _call.is_path(file):
         raise InputError(f"{file!r}: no study", "give the path of a study's file, or what such a file has as a dict")
+    else:
+        file = _call.path_of(file)
+        # `merge` and the like are commands of the program only: here it is a file.
+        file = file if os.sep in file or "." in file else os.path.join(os.curdir, file)
     path = given.get("out")
     if path is None:
         path = Path("laxity-results") / str(name or Path(file).stem)

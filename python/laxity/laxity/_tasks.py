@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -138,6 +139,16 @@ class SporadicTask(NamedTuple):
     jitter_ns: int
 
 
+def takes(it: Any, arguments: tuple[Any, ...], why: str) -> None:
+    """Refuses what cannot be called with such arguments."""
+    try:
+        inspect.signature(it).bind(*arguments)
+    except TypeError as error:
+        raise InputError(f"{why.format(it=it)}: {error}", f"let it take {len(arguments)} arguments") from error
+    except ValueError:  # Its signature is not known.
+        pass
+
+
 def own_name(name: Any) -> None:
     """Refuses a name that is no text; its letters are looked at where it is taken."""
     if not isinstance(name, str):
@@ -174,6 +185,7 @@ def own_test(
     own_name(name)
     if not callable(function):
         raise InputError(f"function: {function!r} cannot be called", "give a function of (tasks, m)")
+    takes(function, ([], 1), "function: {it!r} cannot be called with (tasks, m)")
     if not isinstance(exact, bool):
         raise InputError(f"exact: {exact!r} is neither True nor False", "write True or False")
     for what, text in (("priorities", priorities), ("guarantee", guarantee), ("source", source)):

@@ -1,7 +1,8 @@
 """What tells one version of a user's function or class from another: points of another version do not count.
 
 It is the code as it runs, and the values that it uses beside its arguments: closures, defaults, globals, arguments of partials,
-attributes. Packages that are installed count by their version. What a function reads from files is not seen.
+attributes, and the user's own modules and classes. Packages that are installed count by their version. What a function reads from files,
+finds by a name in a text (`eval`), or takes from a generator that is under way is not seen.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import dis
 import functools
 import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
 import inspect
 import os
 import pickle
@@ -20,26 +24,30 @@ from typing import Any
 
 from ._errors import InputError
 
+_KNOWN: dict[str, str] = {}
+"""The version of every state in which calls have left something: a cache that has filled makes no other version."""
+
+
 class Version:
     """The version of a function or class, from call to call.
 
-    What a call itself leaves in it, such as a cache that fills, makes no other version; what changes between two calls does.
+    What a call itself leaves in it makes no other version; what changes between two calls does.
     """
 
     def __init__(self, it: Any) -> None:
         self.it = it
-        self.text = self.left = version_of(it)
+        self.text = ""
+        self.of_call()
 
     def of_call(self) -> str:
         """The version that a call now has."""
         now = version_of(self.it)
-        if now != self.left:
-            self.text = self.left = now
+        self.text = _KNOWN.get(now, now)
         return self.text
 
     def call_ended(self) -> None:
         """Notes what the call has left."""
-        self.left = version_of(self.it)
+        _KNOWN.setdefault(version_of(self.it), self.text)
 
 
 def version_of(it: Any) -> str:
@@ -73,7 +81,7 @@ class _Hash:
 
     def add(self, it: Any) -> None:
         """A value, and what it is made of."""
-        if it is None or isinstance(it, (bool, int, float, complex, str, bytes)) and type(it).__module__ == "builtins":
+        if it is None or type(it) in (bool, int, float, complex, str, bytes):
             self.put(type(it).__name__, repr(it))
             return
         if id(it) in self.seen:
@@ -82,12 +90,8 @@ class _Hash:
         self.seen[id(it)] = len(self.seen)
         self.kept.append(it)
         self.put(type(it).__qualname__)
-        if isinstance(it, (set, frozenset)):
-            self.put(*sorted(map(version_of, it)))
-        elif isinstance(it, (list, tuple)):
-            self.all(it)
-        elif isinstance(it, Mapping):
-            self.all(part for pair in it.items() for part in pair)
+        if isinstance(it, (set, frozenset, list, tuple, Mapping)):
+            self.container(it)
         elif isinstance(it, functools.partial):
             self.all((it.func, it.args, it.keywords))
         elif isinstance(it, MethodType):
@@ -96,12 +100,27 @@ class _Hash:
             self.add(it.__func__)
         elif isinstance(it, property):
             self.all((it.fget, it.fset, it.fdel))
+        elif isinstance(it, memoryview):
+            self.put(bytes(it))
         elif isinstance(it, (ModuleType, type, FunctionType, BuiltinFunctionType)):
             self.named(it)
         elif hasattr(it, "__wrapped__"):
             self.add(it.__wrapped__)
         else:
             self.object(it)
+
+    def container(self, it: Any) -> None:
+        """What is in it; where its class is not Python's own, that and its attributes, too."""
+        if isinstance(it, (set, frozenset)):
+            self.put(*sorted(map(version_of, it)))
+        elif isinstance(it, Mapping):
+            self.all(part for pair in it.items() for part in pair)
+            self.add(getattr(it, "default_factory", None))
+        else:
+            self.all(it)
+        if type(it) not in (set, frozenset, list, tuple, dict):
+            self.add(type(it))
+            self.attributes(it)
 
     def all(self, parts: Iterable[Any]) -> None:
         for part in parts:
@@ -116,8 +135,11 @@ class _Hash:
             self.put(package, getattr(sys.modules.get(package), "__version__", ""))
         elif isinstance(it, FunctionType):
             self.function(it)
+        elif isinstance(it, ModuleType):
+            # By a name it would be known what of it is used.
+            self.all(pair for pair in sorted(vars(it).items()) if not pair[0].startswith("__"))
         elif isinstance(it, type):
-            self.all(base for base in it.__mro__[1:] if base is not object)
+            self.all(base for base in (type(it), *it.__mro__[1:]) if base not in (object, type))
             for name, value in sorted(vars(it).items()):
                 if inspect.isroutine(value) or not (name.startswith("__") or name.startswith("_abc_")):
                     self.put(name)
@@ -127,21 +149,29 @@ class _Hash:
         """Its code, and all that it uses beside its arguments."""
         self.code(it.__code__)
         self.all((it.__defaults__, it.__kwdefaults__, vars(it)))
-        used = {name: it.__globals__[name] for name in sorted(_globals(it.__code__)) if name in it.__globals__}
+        codes = list(_codes(it.__code__))
+        names = {name for code in codes for name in code.co_names}
+        found = {name for code in codes for name in _globals(code)}
+        used = {name: it.__globals__[name] for name in sorted(found) if name in it.__globals__}
         for name, cell in zip(it.__code__.co_freevars, it.__closure__ or ()):
             try:
                 used[name] = cell.cell_contents
             except ValueError:  # Nothing is in it yet.
                 self.put(name)
-        attributes = {name for code in _codes(it.__code__) for name in code.co_names}
+        for imported in sorted({name for code in codes for name in _imports(code, it.__globals__)}):
+            self.put(imported)
+            module = _module(imported)
+            if module is not None:
+                used[f"import {imported}"] = module
         for name, value in used.items():
             self.put(name)
-            self.add(value)
-            # Of the user's own modules what is named counts, of all that the code names anywhere.
-            if isinstance(value, ModuleType) and _package_of(value) is None:
-                for named in sorted(attributes & vars(value).keys()):
+            # Of a module of the user's what is named counts, of all that the code names anywhere; all of it, where names are computed.
+            if isinstance(value, ModuleType) and _package_of(value) is None and not {"getattr", "vars"} & found:
+                for named in sorted(names & vars(value).keys()):
                     self.put(named)
                     self.add(vars(value)[named])
+            else:
+                self.add(value)
 
     def code(self, code: CodeType) -> None:
         documentation = code.co_consts[:1] if code.co_consts and isinstance(code.co_consts[0], str) else ()
@@ -156,14 +186,19 @@ class _Hash:
         """Any other object: by its attributes where its class is the user's, and else as it is pickled."""
         kind = type(it)
         self.add(kind)
+        self.put(*(base.__repr__(it) for base in (int, float, complex, str, bytes) if isinstance(it, base)))
         if _package_of(kind) is not None:
             try:
                 self.put(pickle.dumps(it, protocol=4))
                 return
-            except Exception:  # Nothing more is known of it than its attributes.
-                pass
+            except Exception:  # Its values may be known, such as those of an array, and its attributes.
+                if hasattr(it, "tolist"):
+                    self.add(it.tolist())
+        self.attributes(it)
+
+    def attributes(self, it: Any) -> None:
         self.all(sorted(getattr(it, "__dict__", {}).items()))
-        slots = [name for base in kind.__mro__ for name in _names(vars(base).get("__slots__", ()))]
+        slots = [name for base in type(it).__mro__ for name in _names(vars(base).get("__slots__", ()))]
         self.all((name, getattr(it, name)) for name in slots if hasattr(it, name))
 
 
@@ -179,10 +214,38 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _globals(code: CodeType) -> set[str]:
-    """Names that a code, and those of functions within it, take from their module."""
-    instructions = (instruction for one in _codes(code) for instruction in dis.get_instructions(one))
-    return {one.argval for one in instructions if one.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME"))}
+def _globals(code: CodeType) -> Iterator[str]:
+    """Names that a code takes from its module."""
+    for one in dis.get_instructions(code):
+        if one.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")):
+            yield one.argval
+
+
+def _imports(code: CodeType, module: Mapping[str, Any]) -> Iterator[str]:
+    """Modules that a code imports while it runs, by their whole names."""
+    level = 0
+    for one in dis.get_instructions(code):
+        if one.opname.startswith("LOAD_") and isinstance(one.argval, int):
+            level = one.argval
+        if one.opname == "IMPORT_NAME":
+            package = module.get("__package__") or ""
+            yield importlib.util.resolve_name("." * level + one.argval, package) if level and package else one.argval
+
+
+def _module(name: str) -> ModuleType | None:
+    """A module of the user's by its name; of one that is installed, nothing but its version is of use."""
+    package = name.partition(".")[0]
+    if package in sys.builtin_module_names or package == "laxity":
+        return None
+    try:
+        spec = importlib.util.find_spec(package)
+        return None if spec is None or _is_installed(spec.origin or "") else importlib.import_module(name)
+    except Exception:  # The function will say so, if it comes to it.
+        return None
+
+
+_MADE_LATER = 1 << 9
+"""The flag of classes that are not compiled into Python (Py_TPFLAGS_HEAPTYPE)."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -190,16 +253,25 @@ def _installed_in() -> tuple[str, ...]:
     return tuple({os.path.realpath(path) + os.sep for name, path in sysconfig.get_paths().items() if "lib" in name})
 
 
+def _is_installed(file: str) -> bool:
+    """Whether a file is of Python itself or of a package that is installed."""
+    if file.startswith("<frozen ") or file == "frozen":
+        return True
+    return os.path.realpath(file).startswith(_installed_in()) or bool({"site-packages", "dist-packages"} & set(file.split(os.sep)))
+
+
 def _package_of(it: Any) -> str | None:
     """The package of a module, class or function, if it is installed; None for what is the user's own."""
     name = it.__name__ if isinstance(it, ModuleType) else getattr(it, "__module__", None)
-    if not isinstance(name, str):
-        return "builtins"
-    package = name.partition(".")[0]
-    if package == "laxity" or package != "__main__" and name in sys.builtin_module_names:
+    package = name.partition(".")[0] if isinstance(name, str) else "builtins"
+    if package == "laxity":
         return package
-    file = getattr(sys.modules.get(name), "__file__", None)
-    if file is None:
-        return None
-    installed = os.path.realpath(file).startswith(_installed_in()) or {"site-packages", "dist-packages"} & set(file.split(os.sep))
-    return package if installed else None
+    if isinstance(it, FunctionType):
+        # Whatever the module is called, its code is the user's.
+        return package if _is_installed(it.__code__.co_filename) else None
+    if isinstance(it, type) and package == "builtins":
+        return None if it.__flags__ & _MADE_LATER else package
+    if package != "__main__" and name in sys.builtin_module_names or name is None:
+        return package
+    file = getattr(sys.modules.get(name or ""), "__file__", None)
+    return package if file is not None and _is_installed(file) else None

@@ -303,7 +303,9 @@ def engine_of(on: Any, directory: Path) -> Iterator[Any]:
             raise InputError(f"{on!r}: no engine", 'give a client of Dask, an executor, "dask" or "hyperqueue"')
         yield on if isinstance(on, HyperQueue) else _Dask(on) if _is_dask(on) else _Executor(on)
         return
-    name, _, address = on.partition("=")
+    name, named, address = on.partition("=")
+    if named and not address:
+        raise InputError(f"`{on}`: there is no address behind `=`", f'name one, or write "{name}" for a cluster of this machine')
     if name == "hyperqueue":
         with hyperqueue_of(address, directory / "units") as queue:
             yield queue

@@ -91,7 +91,7 @@ def test_a_set_during_which_an_own_test_raises_does_not_count():
 
 @pytest.mark.parametrize("answer", [(False, "why"), float("nan"), "no", 1])
 def test_an_own_test_says_true_false_or_none(answer):
-    with pytest.raises(TypeError, match="not True, False or None"):
+    with pytest.raises(laxity.InputError, match="not True, False or None"):
         laxity.study(STUDY, out="d", tests=[own(lambda tasks, m: answer)])
 
 
@@ -275,6 +275,8 @@ def test_what_is_wrong_with_a_file_is_the_answer():
         (lambda: laxity.analyze(ONE, scheduler="nothing"), "scheduler"),
         (lambda: laxity.analyze(ONE, cpus=True), "cpus: True is neither text nor a number"),
         (lambda: laxity.study(5), "no study"),
+        (lambda: laxity.study("merge"), "merge: no such file"),
+        (lambda: laxity.study(STUDY, on="dask="), "no address behind"),
         (lambda: laxity.check(ONE), "no path of a file"),
         (lambda: laxity.check([]), "no file is named"),
         (lambda: laxity.read(), "no file is named"),

@@ -1,5 +1,7 @@
 """Tests and policies of a user's own: whose points count, whose turn it is, and how they end."""
 
+import collections
+import decimal
 import functools
 import os
 import signal
@@ -12,6 +14,7 @@ import types
 from pathlib import Path
 
 import laxity
+import numpy
 import pytest
 from laxity._versions import Version, version_of
 from test_first_users import STUDY
@@ -62,10 +65,76 @@ def partial(limit, tasks, m):
     return len(tasks) < limit
 
 
+def made(text, **names):
+    """What `it` is in a text that is carried out."""
+    exec(textwrap.dedent(text), names)
+    return names["it"]
+
+
+class Weighted(list):
+    def __init__(self, weight):
+        super().__init__([1, 2])
+        self.weight = weight
+
+
+def named(limit):
+    return made(f"""
+        from typing import NamedTuple
+        class P(NamedTuple):
+            limit: int
+            def proves(self, m):
+                return {limit}
+        X = P(1)
+        it = lambda tasks, m: X.proves(m)
+    """)
+
+
+def by_metaclass(answer):
+    return made(f"""
+        class M(type):
+            def ok(cls):
+                return {answer}
+        class C(metaclass=M):
+            pass
+        it = lambda tasks, m: C.ok()
+    """)
+
+
+def with_default(answer):
+    counts = collections.defaultdict(lambda: answer)
+    return lambda tasks, m: counts[m]
+
+
+def of_array(answer):
+    tests = numpy.array([lambda: answer], dtype=object)
+    return lambda tasks, m: tests[0]()
+
+
+def of_list(weight):
+    weights = Weighted(weight)
+    return lambda tasks, m: weights.weight
+
+
+class Limit(int):
+    pass
+
+
+def of_number(limit):
+    limit = Limit(limit)
+    return lambda tasks, m: len(tasks) < limit
+
+
 @pytest.mark.parametrize(
     "one, other",
     [
         (closed(1), closed(2)),
+        (named(1), named(2)),
+        (by_metaclass(1), by_metaclass(2)),
+        (with_default(1), with_default(2)),
+        (of_array(1), of_array(2)),
+        (of_list(1), of_list(2)),
+        (of_number(1), of_number(2)),
+        *[(made("def it(t, m): return 1", **names), made("def it(t, m): return 2", **names)) for names in ({}, {"__name__": "json"})],
         (functools.partial(partial, 1), functools.partial(partial, 2)),
         (Asked(1), Asked(2)),
         (Asked(1).__call__, Asked(2).__call__),
@@ -110,8 +179,74 @@ def test_what_a_call_leaves_makes_no_other_version():
     test([1], 2)
     version.call_ended()
     assert version.of_call() == first, "a cache that fills"
+    assert Version(test).of_call() == first, "made again, as in a cell of a notebook"
     known["limit"] = 7
     assert version.of_call() != first, "what a user has changed"
+    version.call_ended()
+    del known["limit"]
+    assert version.of_call() == first, "and what has been undone"
+
+
+def test_modules_that_are_imported_or_looked_up_within(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "of_a_user.py").write_text("limit = 1\ndef ok(): return limit")
+
+    def imports(tasks, m):
+        from of_a_user import ok
+
+        return ok()
+
+    import of_a_user
+
+    tests = {"a": of_a_user}
+
+    def looks_up(tasks, m):
+        return tests["a"].ok()
+
+    def computes(tasks, m):
+        return getattr(of_a_user, "lim" + "it")
+
+    before = [version_of(test) for test in (imports, looks_up, computes)]
+    assert before == [version_of(test) for test in (imports, looks_up, computes)]
+    of_a_user.limit = 2
+    assert all(one != version_of(test) for one, test in zip(before, (imports, looks_up, computes)))
+
+
+def test_a_test_is_asked_in_the_callers_context():
+    seen = set()
+
+    def test(tasks, m):
+        seen.add(decimal.getcontext().prec)
+        return True
+
+    with decimal.localcontext() as context:
+        context.prec = 50
+        assert accepted(test) == [50]
+    assert seen == {50}
+
+
+def test_the_second_ctrl_c_does_not_wait_for_what_sleeps():
+    code = f"""
+        import laxity, time
+        def sleeps(*_):
+            print("sleeps", flush=True)
+            time.sleep(1000)
+        try:
+            laxity.study({STUDY!r}, out="d", tests=[laxity.own_test("mine", sleeps, priorities="edf")])
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """
+    Path("sleeps.py").write_text(textwrap.dedent(code))
+    process = subprocess.Popen([sys.executable, "sleeps.py"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "sleeps\n"
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    try:
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, said.splitlines()[-1]) == (0, "interrupted")
 
 
 def test_a_test_is_asked_by_one_thread_at_a_time():
@@ -208,6 +343,9 @@ def test_a_test_has_a_name_of_its_own(name):
         (lambda: laxity.study(STUDY, tests=within_limit), "not made by laxity.own_test"),
         (lambda: laxity.study(STUDY, prototypes=[own(within_limit)]), "not made by laxity.prototype"),
         (lambda: laxity.prototype("mine", Asked), "no method `choose`"),
+        (lambda: own(lambda: True), "cannot be called with .tasks, m."),
+        (lambda: own(lambda tasks, m, x: True), "cannot be called with .tasks, m."),
+        (lambda: laxity.prototype("mine", lambda: 1), "cannot be called with .now, jobs, cpus."),
     ],
 )
 def test_slips_with_what_is_ones_own(call, why):
