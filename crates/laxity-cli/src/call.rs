@@ -89,6 +89,12 @@ fn parse(words: &[String]) -> Result<Cli> {
         // How a program is called is no help here.
         let text = text.split("\n\nUsage:").next().unwrap_or(text);
         let text = text.split("\n\nFor more information").next().unwrap_or(text).trim_end();
+        let lacking = text.strip_prefix("the following required arguments were not provided:");
+        let lacking = lacking.map(|names| {
+            let names: Vec<&str> = names.lines().map(str::trim).filter(|name| !name.is_empty()).collect();
+            format!("needed beside what is given: {}", names.join(", "))
+        });
+        let text = lacking.as_deref().unwrap_or(text);
         match text.split_once("\nhint: ") {
             Some((message, hint)) => Diagnostic::usage(message).hint(hint),
             None => {

@@ -275,6 +275,8 @@ def test_what_is_wrong_with_a_file_is_the_answer():
         (lambda: laxity.analyze(ONE, scheduler="nothing"), "scheduler"),
         (lambda: laxity.analyze(ONE, cpus=True), "cpus: True is neither text nor a number"),
         (lambda: laxity.study(5), "no study"),
+        (lambda: laxity.simulate(ONE, scheduler="g-edf", cpus=1, events=True), "needed beside what is given: out=DIR"),
+        (lambda: laxity.simulate(ONE, scheduler="g-edf", cpus=1, seed=-1), "from 0 to 2.64"),
         (lambda: laxity.study("merge"), "merge: no such file"),
         (lambda: laxity.study(STUDY, on="dask="), "no address behind"),
         (lambda: laxity.check(ONE), "no path of a file"),

@@ -53,8 +53,7 @@ pub fn whole<N: TryFrom<u64>>(
         let number = text.trim().parse::<u64>().ok().filter(|number| range.contains(number));
         number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
             let rule = match (least, most) {
-                (0, u64::MAX) => "not a whole number".to_owned(),
-                (least, u64::MAX) => format!("not a whole number from {least} on"),
+                (least, u64::MAX) => format!("not a whole number from {least} to 2^64 - 1"),
                 _ => format!("not a whole number from {least} to {most}"),
             };
             format!("{rule}\nhint: write digits only, such as {}", 12.clamp(least, most))
