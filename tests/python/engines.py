@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What handing out the units of a study costs: tests/python/engines [--study FILE] [--sets N] [--pairs N] [--empty N].
+"""What handing out the units of a study costs: tests/python/with_module tests/python/engines.py [--study FILE] [--sets N] [--pairs N]
+[--empty N].
 
 1. A study by threads and by Dask's local cluster with as many workers, in turn: CPU seconds of all processes and wall seconds. Starting
    the cluster is not counted: it is there before.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One study, every way: tests/python/ways.py OUT, with the module on the path (tests/python/module builds it).
+"""One study, every way: tests/python/with_module tests/python/ways.py OUT.
 
 Two studies, of proofs and of simulations, are judged by threads, by Dask with 1, 2 and 4 workers, by HyperQueue, and by three shards that
 are merged in the order 3, 1, 2; each as it is, and killed with SIGKILL once some points are finished and gone on with: the process that
