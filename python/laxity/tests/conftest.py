@@ -1,6 +1,7 @@
 """What the tests share: the program beside the module, the shipped examples, random sets."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import laxity
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+# A shell that starts the tests in the background lets them ignore it, and what they start, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 EXAMPLES = sorted(path for path in (REPOSITORY / "examples").glob("*.*") if path.is_file())
 
 
