@@ -168,7 +168,12 @@ fn sealed(line: &str) -> String {
 }
 
 fn digest(content: &str) -> String {
-    Sha256::digest(content)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256(content)[..16].to_owned()
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+pub(crate) fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A line as it was before it was sealed; nothing if it is not what was written.

@@ -1,13 +1,12 @@
 //! A study as judges elsewhere are told of it, and how they know that it is the same.
 
+use crate::journal::sha256;
 use crate::outline::Changes;
 use crate::study::{Study, WorkUnit};
 use crate::tally::Tally;
 use laxity_model::{Diagnostic, Result, name_of, read_file};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -130,8 +129,7 @@ const KNOWN_MOST: usize = 4;
 
 /// All that the results of a study depend on, in short: two studies with the same have the same points.
 fn digest(study: &Study) -> String {
-    let described = json!(study.description()).to_string();
-    Sha256::digest(described).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256(&study.description().to_string())
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ import dis
 import functools
 import hashlib
 import importlib
-import importlib.metadata
 import importlib.util
 import inspect
 import os
@@ -233,7 +232,7 @@ def _imports(code: CodeType, module: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _module(name: str) -> ModuleType | None:
-    """A module of the user's by its name; of one that is installed, nothing but its version is of use."""
+    """A module of the user's by its name. One that is installed counts by its name alone: it may not be imported yet."""
     package = name.partition(".")[0]
     if package in sys.builtin_module_names or package == "laxity":
         return None

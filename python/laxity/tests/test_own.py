@@ -225,28 +225,34 @@ def test_a_test_is_asked_in_the_callers_context():
     assert seen == {50}
 
 
+def is_interrupted(code, twice=False):
+    """A script says that it has begun, gets Ctrl-C, and says that it was interrupted."""
+    Path("script.py").write_text(textwrap.dedent(code))
+    process = subprocess.Popen([sys.executable, "script.py"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    if twice:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+    try:
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, said.splitlines()[-1]) == (0, "interrupted")
+
+
 def test_the_second_ctrl_c_does_not_wait_for_what_sleeps():
     code = f"""
         import laxity, time
         def sleeps(*_):
-            print("sleeps", flush=True)
+            print("begun", flush=True)
             time.sleep(1000)
         try:
             laxity.study({STUDY!r}, out="d", tests=[laxity.own_test("mine", sleeps, priorities="edf")])
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """
-    Path("sleeps.py").write_text(textwrap.dedent(code))
-    process = subprocess.Popen([sys.executable, "sleeps.py"], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "sleeps\n"
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    try:
-        said, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert (process.returncode, said.splitlines()[-1]) == (0, "interrupted")
+    is_interrupted(code, twice=True)
 
 
 def test_a_test_is_asked_by_one_thread_at_a_time():
@@ -294,7 +300,7 @@ def test_ctrl_c_ends_what_loops(what):
         STUDY = {STUDY!r}
         ONE = laxity.TaskSet([laxity.Task("a", "1ms", "10ms")])
         def forever(*_):
-            print("loops", flush=True)
+            print("begun", flush=True)
             while True:
                 pass
         try:
@@ -302,15 +308,7 @@ def test_ctrl_c_ends_what_loops(what):
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """
-    Path("loops.py").write_text(textwrap.dedent(code))
-    process = subprocess.Popen([sys.executable, "loops.py"], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "loops\n"
-    process.send_signal(signal.SIGINT)
-    try:
-        said, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert (process.returncode, said.splitlines()[-1]) == (0, "interrupted")
+    is_interrupted(code)
 
 
 def test_two_calls_of_one_test_take_turns():
