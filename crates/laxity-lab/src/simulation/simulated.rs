@@ -270,10 +270,10 @@ impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
     #[inline(always)]
     fn event(&mut self, event: Event) {
         if let Some(verification) = &mut self.verification {
-            verification.take(&event);
+            verification.take(event);
         }
         if let Some(events) = &mut self.events {
-            events.take(&event);
+            events.take(event);
         }
     }
 }
@@ -286,7 +286,7 @@ impl<const EVENTS: bool> Watcher<'_, EVENTS> {
             jobs.push(job.clone());
         }
         if let Some(file) = &mut self.jobs_file {
-            file.take(job);
+            file.take(job.clone());
         }
     }
 
@@ -358,21 +358,22 @@ struct WrittenJobs<'a> {
 }
 
 impl Takes<Job> for WrittenJobs<'_> {
-    fn take(&mut self, job: &Job) {
-        self.laxities.add(job);
-        self.file.write(|file| file.write(job));
+    fn take(&mut self, jobs: &[Job]) {
+        for job in jobs {
+            self.laxities.add(job);
+            self.file.write(|file| file.write(job));
+        }
     }
 }
 
 impl Takes<Event> for Writing<'_, EventsFile> {
-    fn take(&mut self, event: &Event) {
-        self.write(|file| file.write(event));
+    fn take(&mut self, events: &[Event]) {
+        self.write(|file| events.iter().try_for_each(|event| file.write(event)));
     }
 }
 
 impl Takes<Event> for Verification<'_> {
-    #[inline]
-    fn take(&mut self, event: &Event) {
-        self.event(event);
+    fn take(&mut self, events: &[Event]) {
+        self.events(events);
     }
 }

@@ -73,15 +73,18 @@ pub struct Verification<'a> {
     report: Report,
     now_ns: u64,
     events: u64,
-    /// How often a job began to run somewhere.
+    /// How often a job began to run somewhere, was released, and was over.
     begun: u64,
-    jobs_completed: u64,
+    released: u64,
+    ended: u64,
+    /// So many of those that were over were aborted.
+    aborted: u64,
 }
 
 /// Verifies a trace that is in memory and ends at `end`, in ns.
 pub fn verify(definition: &Definition, events: &[Event], end: u64) -> Verdict {
     let mut verification = Verification::new(definition);
-    events.iter().for_each(|event| verification.event(event));
+    verification.events(events);
     verification.finish(end)
 }
 
@@ -138,14 +141,28 @@ impl<'a> Verification<'a> {
             now_ns: 0,
             events: 0,
             begun: 0,
-            jobs_completed: 0,
+            released: 0,
+            ended: 0,
+            aborted: 0,
         }
     }
 
     /// Takes the next event. Nothing that a trace may hold makes this panic.
     pub fn event(&mut self, event: &Event) {
+        self.events(std::slice::from_ref(event));
+    }
+
+    /// Takes the next events: many at a time cost less.
+    pub fn events(&mut self, events: &[Event]) {
+        self.events += events.len() as u64;
+        for event in events {
+            self.take(event);
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, event: &Event) {
         use EventKind::*;
-        self.events += 1;
         if event.time_ns != self.now_ns {
             if event.time_ns < self.now_ns {
                 self.out_of_order(event);
@@ -229,7 +246,7 @@ impl<'a> Verification<'a> {
         self.count_checks();
         let findings = self.report.findings(|oracle| limitation(self.definition, oracle));
         let measured = self.order.measured.is_some().then(|| self.trace.observed(end));
-        self.report.verdict((self.events, self.jobs_completed, end), findings, measured)
+        self.report.verdict((self.events, self.ended - self.aborted, end), findings, measured)
     }
 
     /// Counts what is checked whenever something else is counted.
@@ -242,6 +259,9 @@ impl<'a> Verification<'a> {
         for oracle in [Oracle::GlobalInvariant, Oracle::WorkConservation] {
             self.report.checks_often(oracle, instants);
         }
+        // That a job is released, and when. Its deadline then and when it is over, and whether it was missed.
+        self.report.checks_often(Oracle::Periods, self.released.saturating_mul(2));
+        self.report.checks_often(Oracle::Deadlines, self.released.saturating_add(self.ended.saturating_mul(2)));
     }
 
     /// Time goes on to `to`: the instants before are over, and waiting jobs get their budgets.

@@ -147,10 +147,17 @@ impl Periods {
         }
     }
 
-    /// The task's next job is released now, as the trace says.
+    /// The task's next job is released now, or skipped, as the trace says: goes on to the one after it. What this job was asked to do, if
+    /// that is known.
     #[inline(always)]
-    pub fn check(&self, task: u32, name: impl FnOnce() -> JobName, now: u64, report: &mut Report) {
-        let next = &self.tasks[task as usize];
+    pub fn released(
+        &mut self,
+        task: u32,
+        name: impl FnOnce() -> JobName,
+        now: u64,
+        report: &mut Report,
+    ) -> Option<u64> {
+        let next = &mut self.tasks[task as usize];
         let right = next.due().is_some_and(|at| match next.exact {
             true => now == at,
             false => now >= at && now < next.end_ns,
@@ -158,10 +165,10 @@ impl Periods {
         if !right || next.left {
             next.is_not_due(name(), now, report);
         }
+        next.advance(now).map(|job| job.demand.as_ns())
     }
 
-    /// Goes on to the release after this one; what this job was asked to do, if that is known.
-    #[inline(always)]
+    /// The same without a look at whether it is due.
     pub fn advance(&mut self, task: u32, now: u64) -> Option<u64> {
         self.tasks[task as usize].advance(now).map(|job| job.demand.as_ns())
     }

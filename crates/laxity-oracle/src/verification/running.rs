@@ -46,12 +46,10 @@ impl Verification<'_> {
         let grouped = of.pending.is_empty() && of.finished.is_none_or(|finished| finished.at_ns < now);
         let cluster = of.cluster;
         let deadline_abs = of.deadline(now);
-        // That it is released, and when; and its deadline.
-        self.report.checks_often(Oracle::Periods, 2);
-        self.report.checks(Oracle::Deadlines);
+        self.released += 1;
         let name = || JobName { task, job, deadline_ns: Some(deadline_abs), priority: None };
-        self.periods.check(task, name, now, &mut self.report);
-        self.push_job::<PLAIN>((task, job), deadline_abs);
+        let demand = self.periods.released(task, name, now, &mut self.report);
+        self.push_job::<PLAIN>((task, job), deadline_abs, demand);
         if argument != Some(deadline_abs) {
             Deadlines::is_not(self.name((task, job)), deadline_abs, argument, now, &mut self.report);
         }
@@ -68,12 +66,17 @@ impl Verification<'_> {
     #[inline(never)]
     pub(super) fn make_up_job(&mut self, job: (u32, u32)) {
         let deadline_abs = self.trace.tasks[job.0 as usize].deadline(self.now_ns);
-        self.push_job::<false>(job, deadline_abs);
+        let demand = self.periods.advance(job.0, self.now_ns);
+        self.push_job::<false>(job, deadline_abs, demand);
     }
 
     #[inline(always)]
-    fn push_job<const PLAIN: bool>(&mut self, (task, job): (u32, u32), deadline_abs: u64) {
-        let demand = self.periods.advance(task, self.now_ns);
+    fn push_job<const PLAIN: bool>(
+        &mut self,
+        (task, job): (u32, u32),
+        deadline_abs: u64,
+        demand: Option<u64>,
+    ) {
         let release = self.now_ns;
         let of = &mut self.trace.tasks[task as usize];
         let demand = demand.filter(|_| of.carried != Some(job));

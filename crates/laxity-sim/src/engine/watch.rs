@@ -23,8 +23,43 @@ enum Coming {
     Replenish { job: u32, deadline: u64 },
 }
 
-/// A job that has arrived: its number and its deadline.
-type Pending = (u32, u64);
+/// Jobs that have arrived, are not over, and not known to be late; several only where deadlines are beyond periods.
+struct Pending {
+    /// The first one, and its deadline; [`NEVER`]: there is none.
+    job: u32,
+    deadline_ns: u64,
+    behind: VecDeque<(u32, u64)>,
+}
+
+impl Pending {
+    /// None, with room for so many.
+    fn new(room: usize) -> Self {
+        Pending { job: NONE, deadline_ns: NEVER, behind: VecDeque::with_capacity(room) }
+    }
+
+    #[inline]
+    fn push(&mut self, job: u32, deadline: u64) {
+        if self.deadline_ns == NEVER {
+            (self.job, self.deadline_ns) = (job, deadline);
+        } else {
+            self.behind.push_back((job, deadline));
+        }
+    }
+
+    /// Takes the first one out, if there is one.
+    #[inline]
+    fn pop(&mut self) {
+        (self.job, self.deadline_ns) = match self.behind.is_empty() {
+            true => (NONE, NEVER),
+            false => self.behind.pop_front().unwrap_or((NONE, NEVER)),
+        };
+    }
+
+    fn clear(&mut self) {
+        self.behind.clear();
+        self.deadline_ns = NEVER;
+    }
+}
 
 /// A task seen from outside.
 struct Seen {
@@ -36,8 +71,8 @@ struct Seen {
     /// So many jobs have arrived, are not over, and are known to have missed their deadline. Under overload they become ever more, so
     /// nothing else is kept of them.
     missed: u64,
-    /// The others that have arrived and are not over; several where deadlines are beyond periods.
-    pending: VecDeque<Pending>,
+    /// The others that have arrived and are not over.
+    pending: Pending,
 }
 
 impl Seen {
@@ -55,7 +90,7 @@ impl Seen {
     /// When to look at the task next.
     #[inline]
     fn clock(&self) -> u64 {
-        self.arrival_ns.min(self.pending.front().map_or(NEVER, |&(_, deadline)| deadline))
+        self.arrival_ns.min(self.pending.deadline_ns)
     }
 
     /// A job arrives, or does not because an earlier one is late.
@@ -66,7 +101,7 @@ impl Seen {
         // The deadlines of those have passed, and of no others.
         let skipped = self.missed > 0 && on_miss.skips(now, now, None);
         if !skipped {
-            self.pending.push_back((job, deadline));
+            self.pending.push(job, deadline);
         }
         self.next_arrival();
         let (kind, argument) =
@@ -81,10 +116,10 @@ impl Seen {
     }
 }
 
-/// How many jobs of a task are pending at a time and not late, at most; of many, room is made as they come.
-fn not_late_at_once(task: &Task) -> usize {
+/// How many jobs of a task are pending at a time behind the first and not late, at most; of many, room is made as they come.
+fn not_late_behind(task: &Task) -> usize {
     let periods = task.deadline_rel.as_ns().div_ceil(task.period().as_ns());
-    usize::try_from(periods).map_or(ROOM_MOST, |jobs| jobs.min(ROOM_MOST))
+    usize::try_from(periods.saturating_sub(1)).map_or(ROOM_MOST, |jobs| jobs.min(ROOM_MOST))
 }
 
 /// Room for so many at first.
@@ -127,7 +162,7 @@ impl Watch {
                 deadline_rel_ns: task.deadline_rel.as_ns(),
                 next: NONE,
                 arrival_ns: NEVER,
-                pending: VecDeque::with_capacity(not_late_at_once(task)),
+                pending: Pending::new(not_late_behind(task)),
                 missed: 0,
             });
         }
@@ -198,7 +233,7 @@ impl Watch {
         let seen = &mut self.tasks[task as usize];
         match seen.missed.checked_sub(1) {
             Some(missed) => seen.missed = missed,
-            None => drop(seen.pending.pop_front()),
+            None => seen.pending.pop(),
         }
     }
 
@@ -208,7 +243,7 @@ impl Watch {
         if seen.missed > 0 {
             return None;
         }
-        seen.pending.pop_front();
+        seen.pending.pop();
         seen.missed = 1;
         Some(miss(now, task, job))
     }
@@ -237,11 +272,9 @@ impl Watch {
             while self.clocks.next_instant() == now {
                 let (slot, _) = self.clocks.next_slot();
                 let (task, seen) = (index_u32(slot), &mut self.tasks[slot]);
-                if let Some(&(job, deadline)) = seen.pending.front()
-                    && deadline == now
-                {
-                    self.missing.push((job, task));
-                    seen.pending.pop_front();
+                if seen.pending.deadline_ns == now {
+                    self.missing.push((seen.pending.job, task));
+                    seen.pending.pop();
                     seen.missed += 1;
                 }
                 let arrives = (seen.arrival_ns == now).then(|| seen.arrives(task, self.on_miss));
