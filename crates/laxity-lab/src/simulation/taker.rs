@@ -33,11 +33,7 @@ pub(super) struct Taker<'scope, T, S> {
 
 enum To<'scope, T, S> {
     SameThread(S),
-    Thread {
-        full: SyncSender<Vec<T>>,
-        taken: Receiver<Vec<T>>,
-        thread: ScopedJoinHandle<'scope, S>,
-    },
+    Thread { full: SyncSender<Vec<T>>, taken: Receiver<Vec<T>>, thread: ScopedJoinHandle<'scope, S> },
 }
 
 impl<'scope, T: Send + 'scope, S: Takes<T> + Send + 'scope> Taker<'scope, T, S> {

@@ -261,7 +261,8 @@ impl<'a> Verification<'a> {
         }
         // That a job is released, and when. Its deadline then and when it is over, and whether it was missed.
         self.report.checks_often(Oracle::Periods, self.released.saturating_mul(2));
-        self.report.checks_often(Oracle::Deadlines, self.released.saturating_add(self.ended.saturating_mul(2)));
+        self.report
+            .checks_often(Oracle::Deadlines, self.released.saturating_add(self.ended.saturating_mul(2)));
     }
 
     /// Time goes on to `to`: the instants before are over, and waiting jobs get their budgets.
