@@ -73,7 +73,7 @@ pub struct CacheState {
     /// The ranges of the walk that is looked at.
     ranges: Vec<Range>,
     /// Present where it is known how long an access takes.
-    contention: Option<Contention>,
+    contention: Option<Box<Contention>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -132,7 +132,7 @@ impl CacheState {
         let groups = sharing.groups().iter().map(|group| group.members.clone());
         let contention = latencies.access_ps.map(|access_ps| {
             let accesses = platform.cores().iter().map(|core| AccessTime::at(core.speed, access_ps));
-            contention(accesses.collect(), groups.collect(), &walks, &lines)
+            Box::new(contention(accesses.collect(), groups.collect(), &walks, &lines))
         });
         Ok(CacheState {
             holders: vec![Vec::new(); lines.len()],
@@ -168,7 +168,7 @@ impl CacheState {
             let mut missing = range.len();
             // A cache closer than the home may have what a farther one, which others use too, has lost.
             for (step, lost) in self.paths[core].iter().zip(&mut self.stays[task].missing) {
-                let here = self.caches[step.cache as usize].missing(range);
+                let here = walk(&mut self.holders, &mut self.caches, step.cache, range);
                 let left = missing.min(here);
                 ps += u128::from(missing - left) * u128::from(step.line_ps.saturating_sub(home_ps));
                 missing = left;
@@ -179,7 +179,6 @@ impl CacheState {
             }
             ps += u128::from(missing) * u128::from(self.memory_ps - home_ps);
             memory_lines += missing;
-            self.touch(range, core);
         }
         self.write(task, core);
         self.stays[task].memory_lines = memory_lines;
@@ -215,8 +214,10 @@ impl CacheState {
         let last = walked.min(whole);
         let from = if whole > 0 { (from + (walked - last)) % whole } else { 0 };
         self.ranges_of(task, from, last);
-        for place in 0..self.ranges.len() {
-            self.touch(self.ranges[place], core);
+        for &range in &self.ranges {
+            for step in &self.paths[core] {
+                walk(&mut self.holders, &mut self.caches, step.cache, range);
+            }
         }
         self.write(task, core);
     }
@@ -246,9 +247,11 @@ impl CacheState {
         })
     }
 
-    /// The tasks whose jobs work at present and share lines with the task.
-    pub fn sharers_at_work(&self, task: usize) -> Vec<usize> {
-        self.contention.iter().flat_map(|contention| contention.others(task)).collect()
+    /// The tasks whose jobs work at present and share lines with the task, to be added to others.
+    pub fn sharers_at_work(&self, task: usize, sharers: &mut Vec<usize>) {
+        if let Some(contention) = &self.contention {
+            sharers.extend(contention.others(task));
+        }
     }
 
     /// Asks which jobs take lines from which, where that is known.
@@ -296,17 +299,6 @@ impl CacheState {
         }
     }
 
-    /// All of a range is walked on a CPU.
-    fn touch(&mut self, range: Range, core: usize) {
-        for step in &self.paths[core] {
-            let holders = &mut self.holders[range.segment as usize];
-            if !holders.contains(&step.cache) {
-                holders.push(step.cache);
-            }
-            self.caches[step.cache as usize].walk(range);
-        }
-    }
-
     /// What a task has written of its ranges becomes stale where its CPU does not look.
     fn write(&mut self, task: usize, core: usize) {
         let ppm = self.walks[task].written_ppm;
@@ -321,6 +313,15 @@ impl CacheState {
             });
         }
     }
+}
+
+/// All of a range is walked in a cache; how many of its lines were not there.
+fn walk(holders: &mut [Vec<u32>], caches: &mut [Held], cache: u32, range: Range) -> u64 {
+    let holders = &mut holders[range.segment as usize];
+    if !holders.contains(&cache) {
+        holders.push(cache);
+    }
+    caches[cache as usize].walk(range)
 }
 
 /// Which tasks share lines and write them. Of a segment, each writes the first lines, as many as it writes at all.

@@ -20,6 +20,11 @@
 //! invalidations). Complexity: O(n^2) for n useful jobs of a group whenever one begins or ends.
 
 use super::pace::{AccessTime, Pace, Transfer, UNIT_PPB, Walker, paces};
+use super::{quotient, quotient_up};
+use std::collections::BTreeMap;
+
+/// So many sets of present members are remembered for a group at most, with the paces of each.
+const REMEMBERED: usize = 256;
 
 /// The result of a job's stay on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +70,14 @@ struct Group {
     /// The tasks that are useful, and how fast.
     present: Vec<usize>,
     paces: Vec<Pace>,
+    /// Whether those are the useful ones, and until when they are if no job begins or ends.
+    is_known: bool,
+    known_until: u64,
+    /// The CPU on which each member began last.
+    cores: Vec<usize>,
+    /// The paces of sets of members that were useful together on these CPUs: paces depend on nothing else, and the same
+    /// tasks meet again and again. A set is a bit for each member; larger groups remember nothing.
+    met: BTreeMap<u64, Vec<Pace>>,
 }
 
 /// Which tasks are useful where, and what each has done.
@@ -86,16 +99,25 @@ impl Contention {
         for (number, members) in groups.iter().enumerate() {
             members.iter().for_each(|&task| group_of[task] = Some(number));
         }
-        let groups = groups.into_iter().map(|members| Group { members, ..Group::default() }).collect();
+        let group =
+            |members: Vec<usize>| Group { cores: vec![0; members.len()], members, ..Group::default() };
+        let groups = groups.into_iter().map(group).collect();
         Contention { accesses, stays: vec![None; walkers.len()], walkers, groups, group_of }
     }
 
     /// A job of the task begins to be useful, at a time that is not past.
     pub fn begins(&mut self, task: usize, begins: Begins) {
         let Some(group) = self.group_of[task] else { return };
-        // Perhaps on another core than before.
-        self.groups[group].present.clear();
         let Begins { core, since_ns: since, work_ns, cold_lines } = begins;
+        let group = &mut self.groups[group];
+        group.present.clear();
+        group.is_known = false;
+        if let Some(place) = group.members.iter().position(|&member| member == task)
+            && group.cores[place] != core
+        {
+            group.cores[place] = core;
+            group.met.clear();
+        }
         let cold_ns = self.accesses[core].of_lines(cold_lines) / 1_000;
         self.stays[task] = Some(Stay {
             core,
@@ -123,8 +145,8 @@ impl Contention {
         let cold_ps = cold_ps.min(stay.left_ps);
         let Group { present, paces, .. } = &self.groups[group];
         let pace = present.iter().position(|&other| other == task).map_or(Pace::ALONE, |place| paces[place]);
-        let slowed_ps = ((stay.left_ps - cold_ps) * u128::from(pace.ppb)).div_ceil(u128::from(UNIT_PPB));
-        let lasts = u64::try_from((cold_ps + slowed_ps).div_ceil(1_000)).unwrap_or(u64::MAX);
+        let slowed_ps = quotient_up((stay.left_ps - cold_ps) * u128::from(pace.ppb), UNIT_PPB.into());
+        let lasts = u64::try_from(quotient_up(cold_ps + slowed_ps, 1_000)).unwrap_or(u64::MAX);
         Some(start.saturating_add(lasts))
     }
 
@@ -140,10 +162,11 @@ impl Contention {
         self.stays[task]?;
         self.advance(group, now, &transfer);
         let stay = self.stays[task].take()?;
+        self.groups[group].is_known = false;
         Some(Rested {
-            left_ns: u64::try_from(stay.left_ps.div_ceil(1_000)).unwrap_or(u64::MAX),
+            left_ns: u64::try_from(quotient_up(stay.left_ps, 1_000)).unwrap_or(u64::MAX),
             // What was rounded down on the way is made up for.
-            memory_lines: u64::try_from((stay.memory + 1_000) / 1_000_000).unwrap_or(u64::MAX),
+            memory_lines: u64::try_from(quotient(stay.memory + 1_000, 1_000_000)).unwrap_or(u64::MAX),
         })
     }
 
@@ -166,27 +189,65 @@ impl Contention {
                 let Some(stay) = &mut self.stays[task] else { continue };
                 let pace = if at < stay.cold_until_ns { Pace::ALONE } else { *pace };
                 let ps = u128::from(next - at) * 1_000;
-                let done = (ps * u128::from(UNIT_PPB)).div_ceil(u128::from(pace.ppb)).min(stay.left_ps);
+                let done = if pace.ppb == UNIT_PPB {
+                    ps
+                } else {
+                    quotient_up(ps * u128::from(UNIT_PPB), pace.ppb.into())
+                };
+                let done = done.min(stay.left_ps);
                 stay.left_ps -= done;
-                stay.memory += self.accesses[stay.core].lines_in(done, pace.memory_ppm);
+                if pace.memory_ppm > 0 {
+                    stay.memory += self.accesses[stay.core].lines_in(done, pace.memory_ppm);
+                }
             }
             self.groups[group].at = next;
         }
     }
 
     /// Finds the tasks of a group that are useful at the instant it has come to, and their paces.
+    #[inline]
     fn meet(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
-        let Group { members, at, present, paces: known } = &mut self.groups[group];
-        let stays = &self.stays;
-        let is_present = |task: &usize| stays[*task].is_some_and(|stay| stay.since_ns <= *at);
-        if members.iter().filter(|&task| is_present(task)).eq(present.iter()) {
+        let &Group { at, is_known, known_until, .. } = &self.groups[group];
+        if !is_known || at >= known_until {
+            self.meet_anew(group, transfer);
+        }
+    }
+
+    fn meet_anew(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
+        let Group { members, at, present, paces: known, is_known, known_until, met, .. } =
+            &mut self.groups[group];
+        (*is_known, *known_until) = (true, u64::MAX);
+        present.clear();
+        let mut bits = 0u64;
+        for (place, &task) in members.iter().enumerate() {
+            let Some(stay) = &self.stays[task] else { continue };
+            if stay.since_ns > *at {
+                *known_until = stay.since_ns.min(*known_until);
+                continue;
+            }
+            present.push(task);
+            bits |= u32::try_from(place).ok().and_then(|place| 1u64.checked_shl(place)).unwrap_or(0);
+        }
+        known.clear();
+        if present.len() < 2 {
+            known.resize(present.len(), Pace::ALONE);
             return;
         }
-        present.clear();
-        present.extend(members.iter().copied().filter(is_present));
+        let may_remember = members.len() <= 64;
+        if may_remember && let Some(paces) = met.get(&bits) {
+            known.extend_from_slice(paces);
+            return;
+        }
+        let stays = &self.stays;
         let core = |task: usize| stays[task].map_or(0, |stay| stay.core);
         let access = |task: usize| self.accesses[core(task)];
         *known = paces(&self.walkers, present, access, |task, other| transfer(task, core(other), core(task)));
+        if may_remember {
+            if met.len() >= REMEMBERED {
+                met.clear();
+            }
+            met.insert(bits, known.clone());
+        }
     }
 }
 

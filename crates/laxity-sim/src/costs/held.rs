@@ -24,6 +24,9 @@ pub(super) struct Held {
     pub capacity_lines: u64,
     fresh_lines: u64,
     entries: Vec<Entry>,
+    /// How many of them are of each segment; none of those beyond. Most segments are in few caches: nothing is looked for there, and
+    /// for no longer than until all have been found.
+    of_segment: Vec<u32>,
 }
 
 impl Range {
@@ -40,6 +43,10 @@ impl Range {
 
 /// `part` of `whole` things of which `of` are wanted, rounded up; none of none.
 fn share_up(part: u64, of: u64, whole: u64) -> u64 {
+    // Numbers of lines nearly always fit, and a division of 128 bits takes several times as long.
+    if let Some(product) = part.checked_mul(of) {
+        return if product == 0 { 0 } else { product.div_ceil(whole.max(1)) };
+    }
     let share = (u128::from(part) * u128::from(of)).div_ceil(u128::from(whole.max(1)));
     u64::try_from(share).expect("a part of something that fits")
 }
@@ -51,6 +58,9 @@ impl Entry {
 
     /// How many of so many of its lines are stale.
     fn stale_of(self, lines: u64) -> u64 {
+        if self.stale_lines == 0 || lines == self.range.len() {
+            return self.stale_lines;
+        }
         share_up(self.stale_lines, lines, self.range.len())
     }
 
@@ -72,34 +82,45 @@ impl Entry {
 impl Held {
     /// Empty.
     pub fn new(capacity_lines: u64) -> Held {
-        Held { capacity_lines, fresh_lines: 0, entries: Vec::new() }
+        Held { capacity_lines, fresh_lines: 0, entries: Vec::new(), of_segment: Vec::new() }
     }
 
-    /// How many lines of a range are not there.
-    pub fn missing(&self, range: Range) -> u64 {
-        let here = |entry: &Entry| {
-            let common = entry.range.common(range);
-            common - entry.stale_of(common)
-        };
-        range.len() - self.entries.iter().map(here).sum::<u64>()
+    /// How many entries of a segment are here.
+    #[inline]
+    fn count_of(&self, segment: u32) -> u32 {
+        self.of_segment.get(segment as usize).copied().unwrap_or(0)
     }
 
-    /// All of a range is walked: it is what was walked last. What was walked longest ago goes until the rest fits.
-    pub fn walk(&mut self, range: Range) {
-        let mut place = 0;
-        while let Some(&entry) = self.entries.get(place) {
+    /// The place of the last entry of a segment before a place, where there is one.
+    #[inline]
+    fn last_before(&self, place: usize, segment: u32) -> Option<usize> {
+        self.entries[..place].iter().rposition(|entry| entry.range.segment == segment)
+    }
+
+    /// All of a range is walked: it is what was walked last. What was walked longest ago goes until the rest fits. Returns how many of its
+    /// lines were not there.
+    pub fn walk(&mut self, range: Range) -> u64 {
+        let segment = range.segment as usize;
+        if segment >= self.of_segment.len() {
+            self.of_segment.resize(segment + 1, 0);
+        }
+        let (mut missing, mut place) = (range.len(), self.entries.len());
+        // No line is here twice: when all have been found, no other entry has any.
+        let (mut unseen, mut uncovered) = (self.of_segment[segment], range.len());
+        while unseen > 0
+            && uncovered > 0
+            && let Some(found) = self.last_before(place, range.segment)
+        {
+            (place, unseen) = (found, unseen - 1);
+            let entry = self.entries[place];
             let common = entry.range.common(range);
             if common == 0 {
-                place += 1;
                 continue;
             }
-            self.entries.remove(place);
+            uncovered -= common;
+            missing -= common - entry.stale_of(common);
             self.fresh_lines -= entry.fresh();
-            for rest in entry.without(range, common).into_iter().filter(|rest| rest.range.len() > 0) {
-                self.fresh_lines += rest.fresh();
-                self.entries.insert(place, rest);
-                place += 1;
-            }
+            self.replace(place, &entry.without(range, common));
         }
         self.fresh_lines += range.len();
         match self.entries.last_mut() {
@@ -110,52 +131,83 @@ impl Held {
             {
                 last.range.to_line = range.to_line;
             }
-            _ => self.entries.push(Entry { range, stale_lines: 0 }),
+            _ => {
+                self.entries.push(Entry { range, stale_lines: 0 });
+                self.of_segment[segment] += 1;
+            }
         }
         self.make_room();
+        missing
     }
 
     /// `ppm` of the lines of a range are written elsewhere. Returns whether anything of its segment is here.
     pub fn written_elsewhere(&mut self, range: Range, ppm: u64) -> bool {
-        let mut any = false;
-        for entry in self.entries.iter_mut().filter(|entry| entry.range.segment == range.segment) {
-            any = true;
+        let count = self.count_of(range.segment);
+        let (mut unseen, mut uncovered, mut place) = (count, range.len(), self.entries.len());
+        while unseen > 0
+            && uncovered > 0
+            && let Some(found) = self.last_before(place, range.segment)
+        {
+            (place, unseen) = (found, unseen - 1);
+            let entry = &mut self.entries[place];
             let common = entry.range.common(range);
             let written = share_up(common, ppm, 1_000_000);
             let more = written.saturating_sub(entry.stale_of(common));
+            uncovered -= common;
             entry.stale_lines += more;
             self.fresh_lines -= more;
         }
-        any
+        count > 0
     }
 
     /// A share of a range was not loaded after all.
     pub fn not_loaded(&mut self, range: Range, (part, whole): (u64, u64)) {
-        let mut place = 0;
-        while let Some(&entry) = self.entries.get(place) {
+        let (mut unseen, mut place) = (self.count_of(range.segment), self.entries.len());
+        while part > 0
+            && unseen > 0
+            && let Some(found) = self.last_before(place, range.segment)
+        {
+            (place, unseen) = (found, unseen - 1);
+            let entry = self.entries[place];
             let common = entry.range.common(range);
             let stale = entry.stale_of(common);
             let less = share_up(common, part, whole).min(common - stale);
             if less == 0 {
-                place += 1;
                 continue;
             }
             let [before, behind] = entry.without(range, common);
             let within = Range { from_line: before.range.to_line, to_line: behind.range.from_line, ..range };
-            let parts = [before, Entry { range: within, stale_lines: stale + less }, behind];
-            self.entries.remove(place);
-            for part in parts.into_iter().filter(|part| part.range.len() > 0) {
-                self.entries.insert(place, part);
-                place += 1;
+            self.fresh_lines -= entry.fresh();
+            self.replace(place, &[before, Entry { range: within, stale_lines: stale + less }, behind]);
+        }
+    }
+
+    /// The entry at a place, which is not counted among what is fresh any longer, becomes those of others that have lines.
+    fn replace(&mut self, place: usize, parts: &[Entry]) {
+        let segment = self.entries[place].range.segment as usize;
+        let mut next = place;
+        for &part in parts.iter().filter(|part| part.range.len() > 0) {
+            self.fresh_lines += part.fresh();
+            if next == place {
+                self.entries[place] = part;
+            } else {
+                self.entries.insert(next, part);
+                self.of_segment[segment] += 1;
             }
-            self.fresh_lines -= less;
+            next += 1;
+        }
+        if next == place {
+            self.entries.remove(place);
+            self.of_segment[segment] -= 1;
         }
     }
 
     fn make_room(&mut self) {
         let mut gone = 0;
         while self.fresh_lines > self.capacity_lines {
-            self.fresh_lines -= self.entries[gone].fresh();
+            let entry = self.entries[gone];
+            self.fresh_lines -= entry.fresh();
+            self.of_segment[entry.range.segment as usize] -= 1;
             gone += 1;
         }
         self.entries.drain(..gone);
@@ -186,7 +238,7 @@ mod tests {
                 let lines = || (range.from_line..range.to_line).map(|line| (range.segment, line));
                 let missing = lines().filter(|line| !walked.contains(line)).count();
                 assert_eq!(
-                    Ok(held.missing(range)),
+                    Ok(held.clone().walk(range)),
                     u64::try_from(missing),
                     "seed {seed}: {range:?} in {held:?}"
                 );
@@ -219,7 +271,7 @@ mod tests {
                 }
                 let fresh: u64 = held.entries.iter().map(|entry| entry.fresh()).sum();
                 assert!(held.fresh_lines == fresh && fresh <= held.capacity_lines, "seed {seed}: {held:?}");
-                assert!(held.missing(range) <= range.len(), "seed {seed}: {range:?} in {held:?}");
+                assert!(held.clone().walk(range) <= range.len(), "seed {seed}: {range:?} in {held:?}");
             }
         }
     }

@@ -25,6 +25,7 @@ mod file;
 mod given;
 mod held;
 mod pace;
+mod quotient;
 mod rows;
 mod written;
 
@@ -36,6 +37,8 @@ pub use cost::{Cost, PiecewiseLinear, Prepared};
 pub use distribution::Distribution;
 pub use file::{COSTS_VERSION, costs_schema, read_costs};
 pub use rows::Costs;
+
+pub(crate) use quotient::{quotient, quotient_up};
 
 use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
 

@@ -16,6 +16,7 @@
 //! Two that write all that they share lose equally much, whatever else they walk: each line changes hands as often as the longer
 //! walk comes by.
 
+use super::quotient;
 use laxity_model::Speed;
 
 /// How often paces are made to agree at most.
@@ -49,12 +50,12 @@ impl AccessTime {
 
     /// How long so many take, in ps, rounded down.
     pub fn of_lines(self, lines: u64) -> u128 {
-        u128::from(lines) * self.ps / self.parts
+        quotient(u128::from(lines) * self.ps, self.parts)
     }
 
     /// How many there are in a time in ps, of those `ppm` parts per million, in 10^-6, rounded down.
     pub fn lines_in(self, ps: u128, ppm: u64) -> u128 {
-        (ps * u128::from(ppm)).saturating_mul(self.parts) / self.ps
+        quotient((ps * u128::from(ppm)).saturating_mul(self.parts), self.ps)
     }
 
     /// In 10^-15 s, to compare periods.
@@ -163,8 +164,8 @@ fn pace(taken: &[Taken], mine: u128, periods: &[u128], access: AccessTime) -> Pa
         let (mut none_ppb, mut often, mut ps, mut memory) = (u128::from(UNIT_PPB), 0u128, 0u128, 0u128);
         for &(other, Transfer { ps: each, from_memory }) in writers {
             // How often it comes by in my period, in parts per million.
-            let comes = mine.saturating_mul(all_ppm) / periods[other].max(1);
-            none_ppb = none_ppb * all_ppm.saturating_sub(comes) / all_ppm;
+            let comes = quotient(mine.saturating_mul(all_ppm), periods[other].max(1));
+            none_ppb = quotient(none_ppb * all_ppm.saturating_sub(comes), all_ppm);
             often += comes;
             ps = ps.saturating_add(comes.saturating_mul(u128::from(each)));
             memory += if from_memory { comes } else { 0 };
@@ -172,11 +173,11 @@ fn pace(taken: &[Taken], mine: u128, periods: &[u128], access: AccessTime) -> Pa
         if often == 0 {
             continue;
         }
-        let stale_ppm = ppm * (u128::from(UNIT_PPB) - none_ppb) / u128::from(UNIT_PPB);
+        let stale_ppm = quotient(ppm * (u128::from(UNIT_PPB) - none_ppb), UNIT_PPB.into());
         // In 10^-9 of an access: 1000 times parts per million.
         let longer = (stale_ppm * 1_000).saturating_mul(ps).saturating_mul(access.parts);
-        slower += longer / often.saturating_mul(access.ps);
-        memory_ppm += stale_ppm * memory / often;
+        slower += quotient(longer, often.saturating_mul(access.ps));
+        memory_ppm += quotient(stale_ppm * memory, often);
     }
     let ppb = (u128::from(UNIT_PPB) + slower).min(SLOWEST_PPB);
     Pace {

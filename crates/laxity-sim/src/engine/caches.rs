@@ -1,7 +1,7 @@
 //! Cold caches while a schedule goes on.
 
 use super::{CpuState, Engine, EventKind, NEVER, index_u32};
-use crate::costs::{Begins, CacheCosts, CacheDelay, CacheState, Reloaded};
+use crate::costs::{Begins, CacheCosts, CacheDelay, CacheState, Reloaded, quotient, quotient_up};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_model::Result;
@@ -19,6 +19,8 @@ pub enum Caches {
         access: Option<Access>,
         /// By task.
         jobs: Vec<Followed>,
+        /// The tasks that are looked at.
+        sharers: Vec<usize>,
     },
 }
 
@@ -29,12 +31,12 @@ pub struct Access(u128);
 impl Access {
     /// How many accesses so much work is, in units of 1 / scale ns at speed 1; rounded down.
     fn lines_in(self, work: u64) -> u64 {
-        u64::try_from(u128::from(work) * 1_000 / self.0).unwrap_or(u64::MAX)
+        u64::try_from(quotient(u128::from(work) * 1_000, self.0)).unwrap_or(u64::MAX)
     }
 
     /// How much work so many accesses are, rounded up.
     fn work_of(self, lines: u64) -> u64 {
-        u64::try_from((u128::from(lines) * self.0).div_ceil(1_000)).unwrap_or(u64::MAX)
+        u64::try_from(quotient_up(u128::from(lines) * self.0, 1_000)).unwrap_or(u64::MAX)
     }
 }
 
@@ -103,7 +105,8 @@ impl Caches {
         let access_ps = setup.costs.cache.as_ref().and_then(CacheCosts::access_ps);
         let access = access_ps.map(|ps| Access(u128::from(ps) * u128::from(scale)));
         let state = setup.costs.cache_state(setup.platform, setup.set)?;
-        Ok(state.map(|state| Caches::State { state, access, jobs: vec![Followed::default(); tasks.len()] }))
+        let jobs = vec![Followed::default(); tasks.len()];
+        Ok(state.map(|state| Caches::State { state, access, jobs, sharers: Vec::new() }))
     }
 
     /// A job of the task takes a CPU; if it goes on, `last` is where it was stopped. Returns how much longer it
@@ -113,7 +116,7 @@ impl Caches {
             Caches::Distance(delay, working_sets) => {
                 last.map_or(0, |last| delay.delay(working_sets[task as usize], last, cpu))
             }
-            Caches::State { state, access, jobs } => {
+            Caches::State { state, access, jobs, .. } => {
                 let job = &mut jobs[task as usize];
                 let unpaid = std::mem::take(&mut job.unpaid);
                 let useful = work.left.saturating_sub(unpaid);
@@ -154,7 +157,7 @@ impl Caches {
     /// The task's job has done its work, leaves its CPU or stops. Returns what it lost to others in its stay, in
     /// ns, and what is left of its work if no other job takes lines from it any longer.
     fn rests(&mut self, task: u32, now: u64, work: Work) -> (u64, u64) {
-        let Caches::State { state, access, jobs } = self else { return (0, work.left) };
+        let Caches::State { state, access, jobs, .. } = self else { return (0, work.left) };
         let job = &mut jobs[task as usize];
         let (mut lost_ns, mut left) = (0, work.left);
         if let Some(rested) = state.rests(task as usize, now) {
@@ -177,9 +180,11 @@ impl Caches {
     /// A job of the task takes no more lines from others: the jobs that now take another time than expected. `work`
     /// says what is left of a task's work.
     fn repaced(&mut self, task: u32, now: u64, work: impl Fn(u32) -> Work) -> Vec<Repaced> {
-        let Caches::State { state, jobs, .. } = self else { return Vec::new() };
+        let Caches::State { state, jobs, sharers, .. } = self else { return Vec::new() };
         let mut repaced = Vec::new();
-        for other in state.sharers_at_work(task as usize) {
+        sharers.clear();
+        state.sharers_at_work(task as usize, sharers);
+        for &other in &*sharers {
             let job = &mut jobs[other];
             // Whose time has come is asked for itself.
             let Some(until) = state.works_until(other, now).filter(|_| job.until_ns > now) else { continue };
@@ -197,7 +202,7 @@ impl Caches {
         let Caches::State { jobs, .. } = self else { return };
         let Followed { memory_lines, warm_fs, .. } = std::mem::take(&mut jobs[task]);
         record.counters.llc_misses = Some(memory_lines);
-        record.warm_ns = Some(u64::try_from(warm_fs.div_ceil(FS_PER_NS)).unwrap_or(u64::MAX));
+        record.warm_ns = Some(u64::try_from(quotient_up(warm_fs, FS_PER_NS)).unwrap_or(u64::MAX));
     }
 }
 
@@ -236,15 +241,15 @@ fn settle(state: &mut CacheState, access: Option<Access>, job: &mut Followed, ta
         if done >= first {
             return access.lines_in(done - extra);
         }
-        let unpaid = u128::from(extra) * u128::from(first - done) / u128::from(first.max(1));
+        let unpaid = quotient(u128::from(extra) * u128::from(first - done), first.max(1).into());
         job.unpaid = u64::try_from(unpaid).unwrap_or(extra);
-        u64::try_from(u128::from(lines) * u128::from(done) / u128::from(first)).unwrap_or(lines)
+        u64::try_from(quotient(u128::from(lines) * u128::from(done), first.into())).unwrap_or(lines)
     });
     job.memory_lines += state.settle(task as usize, walked);
     // Where the time of a walk is unknown, what it costs passes first.
     let cold = if access.is_some() { job.unpaid } else { job.cold.saturating_sub(done) };
     let useful = done.saturating_sub(job.cold - cold);
-    job.warm_fs += u128::from(useful) * FS_PER_NS / u128::from(rate);
+    job.warm_fs += quotient(u128::from(useful) * FS_PER_NS, rate.into());
     job.cold = cold;
 }
 
