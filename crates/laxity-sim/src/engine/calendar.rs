@@ -47,11 +47,17 @@ impl Calendar {
         (node - self.leaves, alone)
     }
 
+    /// When a clock comes.
+    #[inline]
+    pub fn instant(&self, slot: usize) -> u64 {
+        let node = self.leaves | slot;
+        if node == 1 { self.first } else { self.fours[node >> 2][node & 3] }
+    }
+
     /// Whether a clock is off.
     #[inline]
     pub fn is_off(&self, slot: usize) -> bool {
-        let node = self.leaves | slot;
-        if node == 1 { self.first == NEVER } else { self.fours[node >> 2][node & 3] == NEVER }
+        self.instant(slot) == NEVER
     }
 
     /// Sets one clock.
@@ -90,6 +96,7 @@ mod tests {
                 let (expected, &least) =
                     times.iter().enumerate().min_by_key(|&(slot, time)| (time, slot)).expect("slots");
                 assert_eq!(calendar.next_instant(), least, "seed {seed}");
+                assert_eq!(calendar.instant(slot), times[slot], "seed {seed}");
                 let alone = times.iter().filter(|&&time| time == least).count() == 1;
                 assert!(calendar.next_slot().0 == expected || least == NEVER, "seed {seed}");
                 assert!(calendar.next_slot().1 == alone || least == NEVER, "seed {seed}");

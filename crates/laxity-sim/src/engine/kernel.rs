@@ -78,7 +78,7 @@ struct Core {
 /// Everything about kernel work.
 pub(super) struct Kernel {
     /// By time, then order: both in one number, which is compared without a branch.
-    coming: Agenda<(u128, Coming)>,
+    coming: Agenda<Coming>,
     /// The next tick of every CPU: its time, its order, the CPU. Each is planned for no earlier than the one before, so that no heap has
     /// to sort them; with a drawn order they are among the others.
     ticks: VecDeque<(u64, u64, u32)>,
@@ -92,7 +92,6 @@ pub(super) struct Kernel {
     tick_period_ns: Option<u64>,
     /// What every tick costs, if it is the same for all.
     tick_ns: Option<u64>,
-    actions: Vec<Action>,
     /// CPUs that the kernel has left in this instant.
     left: Vec<u32>,
 }
@@ -131,7 +130,6 @@ impl Kernel {
             cores: cpus.iter().map(|_| Core::default()).collect(),
             cells: in_cells,
             tick_period_ns: tick_period,
-            actions: Vec::new(),
             left: Vec::new(),
         });
         if let Some(period) = tick_period {
@@ -144,7 +142,7 @@ impl Kernel {
 
     /// The next instant at which the kernel has something to do.
     pub fn next_instant(&self) -> u64 {
-        let other = self.coming.peek().map_or(NEVER, |&(when, _)| time_of(when));
+        let other = time_of(self.coming.first());
         self.ticks.front().map_or(NEVER, |&(time, _, _)| time).min(other)
     }
 
@@ -154,7 +152,7 @@ impl Kernel {
             Some(rng) => rng.random(),
             None => self.sequence,
         };
-        self.coming.push((when(time, order), coming));
+        self.coming.push(when(time, order), coming);
     }
 
     fn plan_tick(&mut self, time: u64, cpu: u32) {
@@ -168,20 +166,20 @@ impl Kernel {
 
     /// Plans what is only shown: it takes no part in the drawing of orders, so watching changes nothing.
     fn plan_to_show(&mut self, time: u64, coming: Coming) {
-        self.coming.push((when(time, 0), coming));
+        self.coming.push(when(time, 0), coming);
     }
 
+    #[inline]
     fn take(&mut self, now: u64) -> Option<Coming> {
-        let other = self.coming.peek().map(|&(when, _)| when);
+        let other = self.coming.first();
         if let Some(&(time, order, cpu)) = self.ticks.front()
             && time <= now
-            && other.is_none_or(|other| when(time, order) < other)
+            && when(time, order) < other
         {
             self.ticks.pop_front();
             return Some(Coming::Arrives { cpu, work: Work::Tick, from: NONE });
         }
-        other.filter(|when| time_of(*when) <= now)?;
-        self.coming.pop().map(|(_, coming)| coming)
+        if time_of(other) > now { None } else { self.coming.pop() }
     }
 }
 
@@ -220,8 +218,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// At the end of the instant, jobs begin or go on where the kernel has left a CPU and not taken it again: so no job
     /// runs for no time.
     fn jobs_go_on(&mut self) {
-        let mut left = std::mem::take(&mut self.kernel().left);
-        for cpu in left.drain(..) {
+        let mut next = 0;
+        while let Some(&cpu) = self.kernel().left.get(next) {
+            next += 1;
             if self.kernel().cores[cpu as usize].section.is_none() {
                 self.take_core(cpu, self.cpus[cpu as usize].decided);
                 self.progress(cpu);
@@ -230,7 +229,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 }
             }
         }
-        self.kernel().left = left;
+        self.kernel().left.clear();
     }
 
     /// A job has ended on `cpu`.
@@ -432,11 +431,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn follow(&mut self, cell: u32, cpu: u32) -> Option<Locks> {
         let mut step = None;
         let kernel = self.kernel.as_mut().expect("as above");
-        let mut actions = std::mem::take(&mut kernel.actions);
         let state = &self.cells[cell as usize];
-        actions.clear();
-        actions.extend(state.instance.actions());
-        for &act in &actions {
+        for act in state.instance.actions() {
             match act {
                 Action::Kick { cpu: local } => {
                     let target = state.cpus[local as usize];
@@ -463,7 +459,6 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 }
             }
         }
-        kernel.actions = actions;
         step
     }
 

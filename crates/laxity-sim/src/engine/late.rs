@@ -5,7 +5,7 @@
 //! 2. Releases that are skipped are known when the jobs that they passed by are done, which is before the scheduler
 //!    learns of the task's next job: for it, the skipped ones never existed.
 
-use super::{Engine, NONE};
+use super::{Engine, NEVER, NONE};
 use crate::observer::Observer;
 use laxity_model::OnMiss;
 use laxity_trace::JobOutcome;
@@ -29,6 +29,17 @@ impl Late {
     #[inline]
     pub fn lasts_at_most(&self, deadline_abs: u64, now: u64) -> u64 {
         self.rule.abort_ns(deadline_abs).map_or(u64::MAX, |at| at.saturating_sub(now))
+    }
+
+    /// Whether jobs stop at their deadlines.
+    pub fn aborts_jobs(&self) -> bool {
+        self.rule.abort_ns(0).is_some()
+    }
+
+    /// When a job with this deadline stops, whatever is left of it; [`NEVER`] if it does not.
+    #[inline]
+    pub fn stops_at(&self, deadline_abs: u64) -> u64 {
+        self.rule.abort_ns(deadline_abs).unwrap_or(NEVER)
     }
 
     /// A job is done.

@@ -7,25 +7,35 @@ use std::collections::{BinaryHeap, VecDeque};
 /// So many are in the row. Sorting into a longer one costs more than a heap does.
 const ROW: usize = 32;
 
-/// What is to come.
+/// What is to come, each with its time and order in one number.
 pub(super) struct Agenda<T> {
-    row: VecDeque<T>,
-    heap: BinaryHeap<Reverse<T>>,
+    /// That of the first; the greatest one where nothing is to come.
+    first: u128,
+    row: VecDeque<(u128, T)>,
+    heap: BinaryHeap<Reverse<(u128, T)>>,
+}
+
+/// Whether one comes before another. Hardly ever do two have the same number: then what they are decides.
+#[inline]
+fn is_before<T: Ord>(one: &(u128, T), other: &(u128, T)) -> bool {
+    one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
 impl<T: Ord> Agenda<T> {
     /// Nothing.
     pub fn new() -> Self {
-        Agenda { row: VecDeque::with_capacity(ROW), heap: BinaryHeap::new() }
+        Agenda { first: u128::MAX, row: VecDeque::with_capacity(ROW), heap: BinaryHeap::new() }
     }
 
-    pub fn push(&mut self, one: T) {
+    pub fn push(&mut self, when: u128, what: T) {
+        self.first = self.first.min(when);
+        let one = (when, what);
         if self.row.len() >= ROW {
             self.heap.push(Reverse(one));
             return;
         }
         let mut place = self.row.len();
-        while place > 0 && one < self.row[place - 1] {
+        while place > 0 && is_before(&one, &self.row[place - 1]) {
             place -= 1;
         }
         if place == self.row.len() {
@@ -35,23 +45,35 @@ impl<T: Ord> Agenda<T> {
         }
     }
 
-    /// The first.
+    /// When the first comes; the greatest number if nothing does.
     #[inline]
-    pub fn peek(&self) -> Option<&T> {
-        match (self.row.front(), self.heap.peek()) {
-            (Some(one), Some(Reverse(other))) => Some(one.min(other)),
-            (Some(one), None) => Some(one),
-            (None, other) => other.map(|Reverse(other)| other),
-        }
+    pub fn first(&self) -> u128 {
+        self.first
     }
 
+    /// The first.
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
+        if !self.heap.is_empty() {
+            return self.pop_of_many();
+        }
+        let popped = self.row.pop_front();
+        self.first = self.row.front().map_or(u128::MAX, |one| one.0);
+        popped.map(|(_, what)| what)
+    }
+
+    /// The same where the heap has some.
+    fn pop_of_many(&mut self) -> Option<T> {
         let from_heap = match (self.row.front(), self.heap.peek()) {
             (_, None) => false,
             (None, Some(_)) => true,
-            (Some(one), Some(Reverse(other))) => other < one,
+            (Some(one), Some(Reverse(other))) => is_before(other, one),
         };
-        if from_heap { self.heap.pop().map(|Reverse(other)| other) } else { self.row.pop_front() }
+        let popped =
+            if from_heap { self.heap.pop().map(|Reverse(other)| other) } else { self.row.pop_front() };
+        let in_row = self.row.front().map_or(u128::MAX, |one| one.0);
+        self.first = self.heap.peek().map_or(u128::MAX, |Reverse(other)| other.0).min(in_row);
+        popped.map(|(_, what)| what)
     }
 }
 
@@ -69,12 +91,13 @@ mod tests {
             for _ in 0..600 {
                 // Fewer and fewer, then more again.
                 if random.between(0, 99) < most {
-                    let one = (random.between(0, 50), random.between(0, 3));
-                    agenda.push(one);
-                    heap.push(Reverse(one));
+                    let (when, what) = (u128::from(random.between(0, 50)), random.between(0, 3));
+                    agenda.push(when, what);
+                    heap.push(Reverse((when, what)));
                 } else {
-                    assert_eq!(agenda.peek(), heap.peek().map(|Reverse(one)| one), "seed {seed}");
-                    assert_eq!(agenda.pop(), heap.pop().map(|Reverse(one)| one), "seed {seed}");
+                    let first = heap.peek().map_or(u128::MAX, |Reverse(one)| one.0);
+                    assert_eq!(agenda.first(), first, "seed {seed}");
+                    assert_eq!(agenda.pop(), heap.pop().map(|Reverse(one)| one.1), "seed {seed}");
                 }
             }
         }
