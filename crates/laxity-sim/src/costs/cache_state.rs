@@ -317,11 +317,12 @@ impl CacheState {
 
 /// All of a range is walked in a cache; how many of its lines were not there.
 fn walk(holders: &mut [Vec<u32>], caches: &mut [Held], cache: u32, range: Range) -> u64 {
+    let held = &mut caches[cache as usize];
     let holders = &mut holders[range.segment as usize];
-    if !holders.contains(&cache) {
+    if held.fits(range) && !holders.contains(&cache) {
         holders.push(cache);
     }
-    caches[cache as usize].walk(range)
+    held.walk(range)
 }
 
 /// Which tasks share lines and write them. Of a segment, each writes the first lines, as many as it writes at all.

@@ -3,6 +3,9 @@
 //! A cyclic walk finds either all of a range or nothing of it: its lines are all equally long ago, and the first that is missing takes
 //! the place of the next. So a range goes as a whole when there is no room for all of it.
 
+/// All lines, in parts per million.
+const ALL_PPM: u64 = 1_000_000;
+
 /// Lines `from..to` of a segment, walked one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Range {
@@ -24,9 +27,16 @@ pub(super) struct Held {
     pub capacity_lines: u64,
     fresh_lines: u64,
     entries: Vec<Entry>,
-    /// How many of them are of each segment; none of those beyond. Most segments are in few caches: nothing is looked for there, and
-    /// for no longer than until all have been found.
-    of_segment: Vec<u32>,
+    /// What is here of each segment; nothing of those beyond. Most segments are in few caches: nothing is looked for elsewhere, and for
+    /// no longer than until all of it has been found.
+    of_segment: Vec<OfSegment>,
+}
+
+/// How many entries of a segment are in a cache, and how many fresh lines they have in all.
+#[derive(Debug, Clone, Copy, Default)]
+struct OfSegment {
+    entries: u32,
+    fresh_lines: u64,
 }
 
 impl Range {
@@ -80,15 +90,32 @@ impl Entry {
 }
 
 impl Held {
+    /// Whether a range fits, if nothing else is here.
+    #[inline]
+    pub fn fits(&self, range: Range) -> bool {
+        range.len() <= self.capacity_lines
+    }
+
     /// Empty.
     pub fn new(capacity_lines: u64) -> Held {
         Held { capacity_lines, fresh_lines: 0, entries: Vec::new(), of_segment: Vec::new() }
     }
 
-    /// How many entries of a segment are here.
+    /// What is here of a segment.
     #[inline]
-    fn count_of(&self, segment: u32) -> u32 {
-        self.of_segment.get(segment as usize).copied().unwrap_or(0)
+    fn of(&self, segment: u32) -> OfSegment {
+        self.of_segment.get(segment as usize).copied().unwrap_or_default()
+    }
+
+    /// More lines of a segment are fresh, or so many fewer.
+    fn freshen(&mut self, segment: u32, lines: u64) {
+        self.fresh_lines += lines;
+        self.of_segment[segment as usize].fresh_lines += lines;
+    }
+
+    fn spoil(&mut self, segment: u32, lines: u64) {
+        self.fresh_lines -= lines;
+        self.of_segment[segment as usize].fresh_lines -= lines;
     }
 
     /// The place of the last entry of a segment before a place, where there is one.
@@ -100,13 +127,16 @@ impl Held {
     /// All of a range is walked: it is what was walked last. What was walked longest ago goes until the rest fits. Returns how many of its
     /// lines were not there.
     pub fn walk(&mut self, range: Range) -> u64 {
+        if !self.fits(range) {
+            return self.walk_past(range);
+        }
         let segment = range.segment as usize;
         if segment >= self.of_segment.len() {
-            self.of_segment.resize(segment + 1, 0);
+            self.of_segment.resize(segment + 1, OfSegment::default());
         }
         let (mut missing, mut place) = (range.len(), self.entries.len());
         // No line is here twice: when all have been found, no other entry has any.
-        let (mut unseen, mut uncovered) = (self.of_segment[segment], range.len());
+        let (mut unseen, mut uncovered) = (self.of_segment[segment].entries, range.len());
         while unseen > 0
             && uncovered > 0
             && let Some(found) = self.last_before(place, range.segment)
@@ -119,10 +149,10 @@ impl Held {
             }
             uncovered -= common;
             missing -= common - entry.stale_of(common);
-            self.fresh_lines -= entry.fresh();
+            self.spoil(range.segment, entry.fresh());
             self.replace(place, &entry.without(range, common));
         }
-        self.fresh_lines += range.len();
+        self.freshen(range.segment, range.len());
         match self.entries.last_mut() {
             Some(last)
                 if last.stale_lines == 0
@@ -133,17 +163,33 @@ impl Held {
             }
             _ => {
                 self.entries.push(Entry { range, stale_lines: 0 });
-                self.of_segment[segment] += 1;
+                self.of_segment[segment].entries += 1;
             }
         }
         self.make_room();
         missing
     }
 
+    /// The same for a range that does not fit: nothing is left then, not even of it.
+    fn walk_past(&mut self, range: Range) -> u64 {
+        let mut missing = range.len();
+        for entry in self.entries.drain(..) {
+            let common = entry.range.common(range);
+            missing -= common - entry.stale_of(common);
+            self.of_segment[entry.range.segment as usize] = OfSegment::default();
+        }
+        self.fresh_lines = 0;
+        missing
+    }
+
     /// `ppm` of the lines of a range are written elsewhere. Returns whether anything of its segment is here.
     pub fn written_elsewhere(&mut self, range: Range, ppm: u64) -> bool {
-        let count = self.count_of(range.segment);
-        let (mut unseen, mut uncovered, mut place) = (count, range.len(), self.entries.len());
+        let OfSegment { entries, fresh_lines } = self.of(range.segment);
+        // What is stale already is what is written most often: by the same job when it began, or when it was here last.
+        if fresh_lines == 0 {
+            return entries > 0;
+        }
+        let (mut unseen, mut uncovered, mut place) = (entries, range.len(), self.entries.len());
         while unseen > 0
             && uncovered > 0
             && let Some(found) = self.last_before(place, range.segment)
@@ -151,18 +197,21 @@ impl Held {
             (place, unseen) = (found, unseen - 1);
             let entry = &mut self.entries[place];
             let common = entry.range.common(range);
-            let written = share_up(common, ppm, 1_000_000);
-            let more = written.saturating_sub(entry.stale_of(common));
             uncovered -= common;
+            if common == 0 || entry.fresh() == 0 {
+                continue;
+            }
+            let written = if ppm == ALL_PPM { common } else { share_up(common, ppm, ALL_PPM) };
+            let more = written.saturating_sub(entry.stale_of(common));
             entry.stale_lines += more;
-            self.fresh_lines -= more;
+            self.spoil(range.segment, more);
         }
-        count > 0
+        true
     }
 
     /// A share of a range was not loaded after all.
     pub fn not_loaded(&mut self, range: Range, (part, whole): (u64, u64)) {
-        let (mut unseen, mut place) = (self.count_of(range.segment), self.entries.len());
+        let (mut unseen, mut place) = (self.of(range.segment).entries, self.entries.len());
         while part > 0
             && unseen > 0
             && let Some(found) = self.last_before(place, range.segment)
@@ -177,28 +226,28 @@ impl Held {
             }
             let [before, behind] = entry.without(range, common);
             let within = Range { from_line: before.range.to_line, to_line: behind.range.from_line, ..range };
-            self.fresh_lines -= entry.fresh();
+            self.spoil(range.segment, entry.fresh());
             self.replace(place, &[before, Entry { range: within, stale_lines: stale + less }, behind]);
         }
     }
 
     /// The entry at a place, which is not counted among what is fresh any longer, becomes those of others that have lines.
     fn replace(&mut self, place: usize, parts: &[Entry]) {
-        let segment = self.entries[place].range.segment as usize;
+        let segment = self.entries[place].range.segment;
         let mut next = place;
         for &part in parts.iter().filter(|part| part.range.len() > 0) {
-            self.fresh_lines += part.fresh();
+            self.freshen(segment, part.fresh());
             if next == place {
                 self.entries[place] = part;
             } else {
                 self.entries.insert(next, part);
-                self.of_segment[segment] += 1;
+                self.of_segment[segment as usize].entries += 1;
             }
             next += 1;
         }
         if next == place {
             self.entries.remove(place);
-            self.of_segment[segment] -= 1;
+            self.of_segment[segment as usize].entries -= 1;
         }
     }
 
@@ -206,11 +255,13 @@ impl Held {
         let mut gone = 0;
         while self.fresh_lines > self.capacity_lines {
             let entry = self.entries[gone];
-            self.fresh_lines -= entry.fresh();
-            self.of_segment[entry.range.segment as usize] -= 1;
+            self.spoil(entry.range.segment, entry.fresh());
+            self.of_segment[entry.range.segment as usize].entries -= 1;
             gone += 1;
         }
-        self.entries.drain(..gone);
+        if gone > 0 {
+            self.entries.drain(..gone);
+        }
     }
 }
 
@@ -271,6 +322,12 @@ mod tests {
                 }
                 let fresh: u64 = held.entries.iter().map(|entry| entry.fresh()).sum();
                 assert!(held.fresh_lines == fresh && fresh <= held.capacity_lines, "seed {seed}: {held:?}");
+                for segment in 0..3 {
+                    let those = held.entries.iter().filter(|entry| entry.range.segment == segment);
+                    let OfSegment { entries, fresh_lines } = held.of(segment);
+                    assert_eq!(entries as usize, those.clone().count(), "seed {seed}: {held:?}");
+                    assert_eq!(fresh_lines, those.map(|entry| entry.fresh()).sum(), "seed {seed}: {held:?}");
+                }
                 assert!(held.clone().walk(range) <= range.len(), "seed {seed}: {range:?} in {held:?}");
             }
         }
