@@ -72,7 +72,7 @@ struct Group {
     paces: Vec<Pace>,
     /// Whether those are the useful ones, and until when they are if no job begins or ends.
     is_known: bool,
-    known_until: u64,
+    known_until_ns: u64,
     /// The CPU on which each member began last.
     cores: Vec<usize>,
     /// The paces of sets of members that were useful together on these CPUs: paces depend on nothing else, and the same
@@ -207,22 +207,22 @@ impl Contention {
     /// Finds the tasks of a group that are useful at the instant it has come to, and their paces.
     #[inline]
     fn meet(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
-        let &Group { at, is_known, known_until, .. } = &self.groups[group];
-        if !is_known || at >= known_until {
+        let &Group { at, is_known, known_until_ns, .. } = &self.groups[group];
+        if !is_known || at >= known_until_ns {
             self.meet_anew(group, transfer);
         }
     }
 
     fn meet_anew(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
-        let Group { members, at, present, paces: known, is_known, known_until, met, .. } =
+        let Group { members, at, present, paces: known, is_known, known_until_ns, met, .. } =
             &mut self.groups[group];
-        (*is_known, *known_until) = (true, u64::MAX);
+        (*is_known, *known_until_ns) = (true, u64::MAX);
         present.clear();
         let mut bits = 0u64;
         for (place, &task) in members.iter().enumerate() {
             let Some(stay) = &self.stays[task] else { continue };
             if stay.since_ns > *at {
-                *known_until = stay.since_ns.min(*known_until);
+                *known_until_ns = stay.since_ns.min(*known_until_ns);
                 continue;
             }
             present.push(task);

@@ -170,6 +170,12 @@ impl Caches {
         (lost_ns, left)
     }
 
+    /// Whether what they hold is followed: nothing else is lost to others.
+    #[inline]
+    fn are_followed(&self) -> bool {
+        matches!(self, Caches::State { .. })
+    }
+
     /// A job of the task has left a CPU.
     pub fn left(&mut self, task: u32, cpu: u32) {
         if let Caches::State { state, .. } = self {
@@ -275,7 +281,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// take none from it.
     #[inline]
     pub(super) fn rests(&mut self, cpu: u32) {
-        if IDEAL || self.caches.is_none() {
+        if IDEAL || !self.caches.as_ref().is_some_and(|caches| caches.are_followed()) {
             return;
         }
         let CpuState { running: task, rate, .. } = self.cpus[cpu as usize];

@@ -169,7 +169,7 @@ impl Kernel {
         self.coming.push(when(time, 0), coming);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, now: u64) -> Option<Coming> {
         let other = self.coming.first();
         if let Some(&(time, order, cpu)) = self.ticks.front()
@@ -200,6 +200,17 @@ fn cost_of(cell: &CellKernel, work: Work) -> (&Prepared, EventKind) {
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn kernel(&mut self) -> &mut Kernel {
         self.kernel.as_mut().expect("only asked where kernel work takes time")
+    }
+
+    /// What happens now, if only the kernel has something to do; false, and nothing has been done, if something else may.
+    #[inline]
+    pub(super) fn only_kernel(&mut self) -> bool {
+        let others = self.clocks.next_instant().min(self.timers.next_instant());
+        if O::EVENTS || self.has_background() || self.interference.is_some() || others <= self.now_ns {
+            return false;
+        }
+        self.kernel_instant();
+        true
     }
 
     /// Everything that the kernel has to do now.

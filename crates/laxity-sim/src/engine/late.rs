@@ -5,7 +5,7 @@
 //! 2. Releases that are skipped are known when the jobs that they passed by are done, which is before the scheduler
 //!    learns of the task's next job: for it, the skipped ones never existed.
 
-use super::{Engine, NEVER, NONE};
+use super::{Engine, NONE};
 use crate::observer::Observer;
 use laxity_model::OnMiss;
 use laxity_trace::JobOutcome;
@@ -32,14 +32,9 @@ impl Late {
     }
 
     /// Whether jobs stop at their deadlines.
+    #[inline]
     pub fn aborts_jobs(&self) -> bool {
         self.rule.abort_ns(0).is_some()
-    }
-
-    /// When a job with this deadline stops, whatever is left of it; [`NEVER`] if it does not.
-    #[inline]
-    pub fn stops_at(&self, deadline_abs: u64) -> u64 {
-        self.rule.abort_ns(deadline_abs).unwrap_or(NEVER)
     }
 
     /// A job is done.

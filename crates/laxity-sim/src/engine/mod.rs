@@ -369,7 +369,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         if O::EVENTS {
             self.watch_until(self.now_ns, false);
         }
-        if self.has_kernel() && self.only_ticks() {
+        if self.has_kernel() && (self.only_ticks() || self.only_kernel()) {
             return;
         }
         if self.has_background() {

@@ -1,5 +1,5 @@
-//! What is to come, the first first. Most of the time that is little, and what is planned comes last: it is kept in a sorted row, and in a
-//! heap what that is too short for.
+//! What is to come, the first first. Most of the time that is one thing, or little, and what is planned comes last: the first has a
+//! place of its own, the others are kept in a sorted row, and in a heap what that is too short for.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -10,7 +10,8 @@ const ROW: usize = 32;
 /// What is to come, each with its time and order in one number.
 pub(super) struct Agenda<T> {
     /// That of the first; the greatest one where nothing is to come.
-    first: u128,
+    when: u128,
+    first: Option<T>,
     row: VecDeque<(u128, T)>,
     heap: BinaryHeap<Reverse<(u128, T)>>,
 }
@@ -24,12 +25,22 @@ fn is_before<T: Ord>(one: &(u128, T), other: &(u128, T)) -> bool {
 impl<T: Ord> Agenda<T> {
     /// Nothing.
     pub fn new() -> Self {
-        Agenda { first: u128::MAX, row: VecDeque::with_capacity(ROW), heap: BinaryHeap::new() }
+        let (row, heap) = (VecDeque::with_capacity(ROW), BinaryHeap::new());
+        Agenda { when: u128::MAX, first: None, row, heap }
     }
 
+    #[inline]
     pub fn push(&mut self, when: u128, what: T) {
-        self.first = self.first.min(when);
-        let one = (when, what);
+        match self.first.take() {
+            None => (self.when, self.first) = (when, Some(what)),
+            Some(first) => self.push_to_others((self.when, first), (when, what)),
+        }
+    }
+
+    /// The first, as it was, and another one.
+    fn push_to_others(&mut self, first: (u128, T), one: (u128, T)) {
+        let (first, one) = if is_before(&one, &first) { (one, first) } else { (first, one) };
+        (self.when, self.first) = (first.0, Some(first.1));
         if self.row.len() >= ROW {
             self.heap.push(Reverse(one));
             return;
@@ -48,32 +59,31 @@ impl<T: Ord> Agenda<T> {
     /// When the first comes; the greatest number if nothing does.
     #[inline]
     pub fn first(&self) -> u128 {
-        self.first
+        self.when
     }
 
     /// The first.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        if !self.heap.is_empty() {
-            return self.pop_of_many();
+        let popped = self.first.take();
+        self.when = u128::MAX;
+        if !(self.row.is_empty() && self.heap.is_empty()) {
+            self.next();
         }
-        let popped = self.row.pop_front();
-        self.first = self.row.front().map_or(u128::MAX, |one| one.0);
-        popped.map(|(_, what)| what)
+        popped
     }
 
-    /// The same where the heap has some.
-    fn pop_of_many(&mut self) -> Option<T> {
+    /// The first of the others becomes the first.
+    fn next(&mut self) {
         let from_heap = match (self.row.front(), self.heap.peek()) {
             (_, None) => false,
             (None, Some(_)) => true,
             (Some(one), Some(Reverse(other))) => is_before(other, one),
         };
-        let popped =
-            if from_heap { self.heap.pop().map(|Reverse(other)| other) } else { self.row.pop_front() };
-        let in_row = self.row.front().map_or(u128::MAX, |one| one.0);
-        self.first = self.heap.peek().map_or(u128::MAX, |Reverse(other)| other.0).min(in_row);
-        popped.map(|(_, what)| what)
+        let next = if from_heap { self.heap.pop().map(|Reverse(other)| other) } else { self.row.pop_front() };
+        if let Some((when, what)) = next {
+            (self.when, self.first) = (when, Some(what));
+        }
     }
 }
 

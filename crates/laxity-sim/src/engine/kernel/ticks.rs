@@ -82,7 +82,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The jobs on the CPUs are delayed by their ticks.
     fn delay_jobs(&mut self, quiet: &Quiet) {
         let delay_ns = quiet.rounds * quiet.tick_ns;
-        let counts_use = self.counts_use();
+        let (counts_use, aborts) = (self.counts_use(), self.late.aborts_jobs());
         for place in 0..quiet.count {
             let kernel = self.kernel.as_ref().expect("it has those ticks");
             let (_, _, cpu) = kernel.ticks[place];
@@ -99,8 +99,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 continue;
             }
             core.since_ns += delay_ns;
-            let stops_ns = self.late.stops_at(self.tasks[core.running as usize].deadline());
-            let clock = (self.clocks.instant(cpu as usize) + delay_ns).min(stops_ns);
+            let mut clock = self.clocks.instant(cpu as usize) + delay_ns;
+            if aborts {
+                clock = clock.min(self.tasks[core.running as usize].deadline());
+            }
             self.clocks.set(cpu as usize, clock);
         }
     }
