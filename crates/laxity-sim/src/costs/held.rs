@@ -316,7 +316,7 @@ mod tests {
                     to_line: rng.random_range(from + 1..=61),
                 };
                 match rng.random_range(0..4) {
-                    0 | 1 => held.walk(range),
+                    0 | 1 => drop(held.walk(range)),
                     2 => drop(held.written_elsewhere(range, rng.random_range(0..=1_000_000))),
                     _ => held.not_loaded(range, (rng.random_range(0..5), 5)),
                 }
@@ -326,7 +326,11 @@ mod tests {
                     let those = held.entries.iter().filter(|entry| entry.range.segment == segment);
                     let OfSegment { entries, fresh_lines } = held.of(segment);
                     assert_eq!(entries as usize, those.clone().count(), "seed {seed}: {held:?}");
-                    assert_eq!(fresh_lines, those.map(|entry| entry.fresh()).sum(), "seed {seed}: {held:?}");
+                    assert_eq!(
+                        fresh_lines,
+                        those.map(|entry| entry.fresh()).sum::<u64>(),
+                        "seed {seed}: {held:?}"
+                    );
                 }
                 assert!(held.clone().walk(range) <= range.len(), "seed {seed}: {range:?} in {held:?}");
             }
