@@ -36,13 +36,10 @@
 use super::COST_MAX;
 use super::cache_costs::LineLatencies;
 use super::contention::{Begins, Contention, Rested};
-use super::held::{Held, Range};
+use super::held::{ALL_PPM, Held, Range};
 use super::pace::{AccessTime, Exposed, Transfer, Walker};
 use laxity_model::{CacheKind, Platform, Result, Sharing, TaskSet};
 use std::collections::BTreeMap;
-
-/// All lines, in parts per million.
-const ALL_PPM: u64 = 1_000_000;
 
 /// What a job pays for cold caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -70,8 +70,7 @@ struct Group {
     /// The tasks that are useful, and how fast.
     present: Vec<usize>,
     paces: Vec<Pace>,
-    /// Whether those are the useful ones, and until when they are if no job begins or ends.
-    is_known: bool,
+    /// Until when those are the useful ones if no job begins or ends; 0 where that is not known.
     known_until_ns: u64,
     /// The CPU on which each member began last.
     cores: Vec<usize>,
@@ -110,8 +109,7 @@ impl Contention {
         let Some(group) = self.group_of[task] else { return };
         let Begins { core, since_ns: since, work_ns, cold_lines } = begins;
         let group = &mut self.groups[group];
-        group.present.clear();
-        group.is_known = false;
+        group.known_until_ns = 0;
         if let Some(place) = group.members.iter().position(|&member| member == task)
             && group.cores[place] != core
         {
@@ -162,7 +160,7 @@ impl Contention {
         self.stays[task]?;
         self.advance(group, now, &transfer);
         let stay = self.stays[task].take()?;
-        self.groups[group].is_known = false;
+        self.groups[group].known_until_ns = 0;
         Some(Rested {
             left_ns: u64::try_from(quotient_up(stay.left_ps, 1_000)).unwrap_or(u64::MAX),
             // What was rounded down on the way is made up for.
@@ -207,16 +205,15 @@ impl Contention {
     /// Finds the tasks of a group that are useful at the instant it has come to, and their paces.
     #[inline]
     fn meet(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
-        let &Group { at, is_known, known_until_ns, .. } = &self.groups[group];
-        if !is_known || at >= known_until_ns {
+        let &Group { at, known_until_ns, .. } = &self.groups[group];
+        if at >= known_until_ns {
             self.meet_anew(group, transfer);
         }
     }
 
     fn meet_anew(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
-        let Group { members, at, present, paces: known, is_known, known_until_ns, met, .. } =
-            &mut self.groups[group];
-        (*is_known, *known_until_ns) = (true, u64::MAX);
+        let Group { members, at, present, paces: known, known_until_ns, met, .. } = &mut self.groups[group];
+        *known_until_ns = u64::MAX;
         present.clear();
         let mut bits = 0u64;
         for (place, &task) in members.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! the place of the next. So a range goes as a whole when there is no room for all of it.
 
 /// All lines, in parts per million.
-const ALL_PPM: u64 = 1_000_000;
+pub(super) const ALL_PPM: u64 = 1_000_000;
 
 /// Lines `from..to` of a segment, walked one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
